@@ -1,0 +1,1 @@
+"""Scheduler plugin for TileLang's Ascend backend."""
