@@ -1,25 +1,39 @@
-"""The example kernels. ``WORKLOADS`` maps each name to its kernel, data and expected results."""
+"""The example kernels. ``WORKLOADS`` maps each name to its kernel, data and expected results.
+
+The kernel files do without ``from __future__ import annotations``: the parameter annotations of a
+``T.prim_func`` are shapes that Python has to evaluate where the kernel is defined.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from types import ModuleType
 
-from examples import gemm_relu
+from examples import dynamic_add, gemm_cube, gemm_relu, streams, while_sum
 from examples.workload import EXACT, Tolerance, Workload
 
 __all__ = ["EXACT", "WORKLOADS", "Tolerance", "Workload"]
 
 
-def _workload(module: ModuleType) -> Workload:
-    name = module.__name__.rpartition(".")[2]
+def _workload(module: ModuleType, name: str = "", **sizes: int) -> Workload:
+    name = name or module.__name__.rpartition(".")[2]
     return Workload(
         name,
         getattr(module, name),
-        module.inputs,
+        partial(module.inputs, **sizes),
         module.reference,
         {output: Tolerance(**bound) for output, bound in module.TOLERANCES.items()},
         module.TINY,
     )
 
 
-WORKLOADS: dict[str, Workload] = {w.name: w for w in (_workload(gemm_relu),)}
+WORKLOADS: dict[str, Workload] = {
+    w.name: w
+    for w in (
+        _workload(gemm_relu),
+        _workload(gemm_cube),
+        *(_workload(streams, f"streams_{n}", count=n) for n in streams.COUNTS),
+        _workload(while_sum),
+        _workload(dynamic_add),
+    )
+}

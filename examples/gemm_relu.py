@@ -1,7 +1,5 @@
 """bf16 GEMM whose ReLU runs on both Vector cores: ``C = max(A @ B.T, 0)``, C in float32."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import tilelang.ascend.language as T

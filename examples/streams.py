@@ -1,0 +1,73 @@
+"""N independent copy-in, SIMT, copy-out chains that share one loop.
+
+No chain waits for another, so whatever time the loop takes beyond that of the busiest pipe is lost
+by the schedule.
+"""
+
+import numpy as np
+import tilelang.ascend.language as T
+
+COUNTS = (1, 2, 4, 8, 16, 24)
+
+
+def streams(count: int = 4, iterations: int = 8, width: int = 256):
+    """Chain ``s`` turns its ``width`` values of each iteration into ``x + s + 1``."""
+    chains = tuple(range(count))
+
+    @T.prim_func
+    def kernel(
+        X: T.Tensor((count, iterations, width), T.float32),
+        Y: T.Tensor((count, iterations, width), T.float32),
+    ):
+        with T.Kernel(1):
+            buffers = [T.alloc_shared((width,), T.float32) for _ in chains]
+            for i in T.Pipelined(iterations, num_stages=2):
+                for s in chains:
+                    T.copy(X[s, i, 0:width], buffers[s])
+                    with T.SimtVF(threads=width):
+                        for c in T.Parallel(width):
+                            buffers[s][c] = buffers[s][c] + T.float32(s + 1)
+                    T.copy(buffers[s], Y[s, i, 0:width])
+
+    return kernel
+
+
+def streams_1(**sizes: int):
+    return streams(1, **sizes)
+
+
+def streams_2(**sizes: int):
+    return streams(2, **sizes)
+
+
+def streams_4(**sizes: int):
+    return streams(4, **sizes)
+
+
+def streams_8(**sizes: int):
+    return streams(8, **sizes)
+
+
+def streams_16(**sizes: int):
+    return streams(16, **sizes)
+
+
+def streams_24(**sizes: int):
+    return streams(24, **sizes)
+
+
+TINY = {"iterations": 4, "width": 64}
+
+
+def inputs(
+    rng: np.random.Generator, count: int = 4, iterations: int = 8, width: int = 256
+) -> dict[str, np.ndarray]:
+    return {"X": rng.standard_normal((count, iterations, width), np.float32)}
+
+
+def reference(X: np.ndarray) -> dict[str, np.ndarray]:
+    step = np.arange(1, len(X) + 1, dtype=np.float32)
+    return {"Y": X + step[:, None, None]}
+
+
+TOLERANCES = {"Y": {"rtol": 0.0, "atol": 0.0, "why": "one float32 addition rounds the same"}}
