@@ -9,7 +9,18 @@ from __future__ import annotations
 from functools import partial
 from types import ModuleType
 
-from examples import dynamic_add, gemm_cube, gemm_relu, streams, while_sum
+from examples import (
+    dynamic_add,
+    flash_hinted,
+    flash_simd,
+    flash_simt,
+    gemm_cube,
+    gemm_relu,
+    rmsnorm,
+    softmax_rows,
+    streams,
+    while_sum,
+)
 from examples.workload import EXACT, Tolerance, Workload
 
 __all__ = ["EXACT", "WORKLOADS", "Tolerance", "Workload"]
@@ -32,6 +43,11 @@ WORKLOADS: dict[str, Workload] = {
     for w in (
         _workload(gemm_relu),
         _workload(gemm_cube),
+        _workload(flash_simt),
+        _workload(flash_simd),
+        _workload(flash_hinted),
+        _workload(softmax_rows),
+        _workload(rmsnorm),
         *(_workload(streams, f"streams_{n}", count=n) for n in streams.COUNTS),
         _workload(while_sum),
         _workload(dynamic_add),

@@ -36,10 +36,12 @@ TINY = {"m": 37, "n": 64, "rows": 8, "blocks": 2}
 def inputs(
     rng: np.random.Generator, m: int = 4100, n: int = 1024, **_: int
 ) -> dict[str, np.ndarray]:
+    """Two matrices of ``m`` rows; ``m`` may be any number, 0 included."""
     return {name: rng.standard_normal((m, n), np.float32) for name in ("X", "Y")}
 
 
 def reference(X: np.ndarray, Y: np.ndarray) -> dict[str, np.ndarray]:
+    """The sum in float32, which rounds as the kernel does."""
     return {"Z": X + Y}
 
 

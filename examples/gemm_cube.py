@@ -48,6 +48,7 @@ TINY = {"m": 64, "n": 64, "k": 64, "tile_m": 32, "tile_n": 32, "tile_k": 32, "bl
 def inputs(
     rng: np.random.Generator, m: int = 2048, n: int = 2048, k: int = 2048, **_: int
 ) -> dict[str, np.ndarray]:
+    """Standard normal operands in bf16."""
     return {
         "A": rng.standard_normal((m, k), np.float32).astype(ml_dtypes.bfloat16),
         "B": rng.standard_normal((n, k), np.float32).astype(ml_dtypes.bfloat16),
@@ -55,6 +56,7 @@ def inputs(
 
 
 def reference(A: np.ndarray, B: np.ndarray) -> dict[str, np.ndarray]:
+    """The product in float32."""
     return {"C": A.astype(np.float32) @ B.astype(np.float32).T}
 
 
@@ -62,7 +64,7 @@ TOLERANCES = {
     "C": {
         "rtol": 1e-5,
         "atol": 1e-3,
-        "why": "bf16 products are exact in float32 and only the order of the 2048 additions differs: "
+        "why": "bf16 products are exact in float32, only the order of the 2048 additions differs: "
         "a standard deviation of about sqrt(K) * 2**-24 * sqrt(K) = 1.2e-4",
     }
 }

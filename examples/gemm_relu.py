@@ -49,6 +49,7 @@ TINY = {"m": 32, "n": 64, "k": 64, "tile_m": 32, "tile_n": 32, "tile_k": 32, "bl
 def inputs(
     rng: np.random.Generator, m: int = 256, n: int = 7168, k: int = 2048, **_: int
 ) -> dict[str, np.ndarray]:
+    """Standard normal operands in bf16."""
     return {
         "A": rng.standard_normal((m, k), np.float32).astype(ml_dtypes.bfloat16),
         "B": rng.standard_normal((n, k), np.float32).astype(ml_dtypes.bfloat16),
@@ -56,6 +57,7 @@ def inputs(
 
 
 def reference(A: np.ndarray, B: np.ndarray) -> dict[str, np.ndarray]:
+    """The product in float32, negative values cut to zero."""
     product = A.astype(np.float32) @ B.astype(np.float32).T
     return {"C": np.maximum(product, 0)}
 
@@ -64,7 +66,7 @@ TOLERANCES = {
     "C": {
         "rtol": 1e-5,
         "atol": 1e-3,
-        "why": "bf16 products are exact in float32 and only the order of the 2048 additions differs: "
+        "why": "bf16 products are exact in float32, only the order of the 2048 additions differs: "
         "a standard deviation of about sqrt(K) * 2**-24 * sqrt(K) = 1.2e-4",
     }
 }

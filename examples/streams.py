@@ -33,26 +33,32 @@ def streams(count: int = 4, iterations: int = 8, width: int = 256):
 
 
 def streams_1(**sizes: int):
+    """1 chain."""
     return streams(1, **sizes)
 
 
 def streams_2(**sizes: int):
+    """2 chains."""
     return streams(2, **sizes)
 
 
 def streams_4(**sizes: int):
+    """4 chains."""
     return streams(4, **sizes)
 
 
 def streams_8(**sizes: int):
+    """8 chains."""
     return streams(8, **sizes)
 
 
 def streams_16(**sizes: int):
+    """16 chains."""
     return streams(16, **sizes)
 
 
 def streams_24(**sizes: int):
+    """24 chains."""
     return streams(24, **sizes)
 
 
@@ -62,10 +68,12 @@ TINY = {"iterations": 4, "width": 64}
 def inputs(
     rng: np.random.Generator, count: int = 4, iterations: int = 8, width: int = 256
 ) -> dict[str, np.ndarray]:
+    """Standard normal values for every chain."""
     return {"X": rng.standard_normal((count, iterations, width), np.float32)}
 
 
 def reference(X: np.ndarray) -> dict[str, np.ndarray]:
+    """Each chain adds its own constant."""
     step = np.arange(1, len(X) + 1, dtype=np.float32)
     return {"Y": X + step[:, None, None]}
 

@@ -43,6 +43,7 @@ TINY = {"rows": 64, "width": 64, "tile": 8, "blocks": 2}
 def inputs(
     rng: np.random.Generator, rows: int = 4096, width: int = 512, blocks: int = 4, **_: int
 ) -> dict[str, np.ndarray]:
+    """Standard normal rows; block 0 has none to add, the others 1 to ``rows // blocks``."""
     share = rows // blocks
     count = rng.integers(1, share + 1, blocks, np.int32)
     count[0] = 0
@@ -50,6 +51,7 @@ def inputs(
 
 
 def reference(X: np.ndarray, Count: np.ndarray) -> dict[str, np.ndarray]:
+    """Column sums in float64 of the rows that count."""
     shares = np.split(X, len(Count))
     sums = [share[:count].sum(0, np.float64) for share, count in zip(shares, Count, strict=True)]
     return {"Sum": np.stack(sums).astype(np.float32)}
@@ -59,7 +61,7 @@ TOLERANCES = {
     "Sum": {
         "rtol": 1e-5,
         "atol": 1e-3,
-        "why": "up to 1024 float32 additions in sequence to a sum of about 32: a standard deviation of "
-        "about sqrt(1024) * 2**-24 * 32 = 6e-5",
+        "why": "up to 1024 float32 additions in sequence to a sum of about 32: a standard "
+        "deviation of about sqrt(1024) * 2**-24 * 32 = 6e-5",
     }
 }
