@@ -1,0 +1,48 @@
+// What a kernel's text is wrapped with: its entry, and its vector function calls.
+#pragma once
+
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+#include "emu/issue.h"
+
+namespace emu {
+
+template <class T>
+T argument(const uint64_t slot) {
+  T value;
+  std::memcpy(&value, &slot, sizeof(T));
+  return value;
+}
+
+// Calls the kernel with the arguments of `slots`, 8 bytes each.
+template <class... A, size_t... I>
+void call_kernel(void (*kernel)(A...), const uint64_t* slots, std::index_sequence<I...>) {
+  kernel(argument<A>(slots[I])...);
+}
+template <class... A>
+void call_kernel(void (*kernel)(A...), const uint64_t* slots) {
+  call_kernel(kernel, slots, std::index_sequence_for<A...>{});
+}
+
+// A call of a __simd_vf__ function becomes one instruction of pipe V.
+template <auto function, class... A>
+EMU_NO_TRACE void call_simd(const std::source_location& at, const char* name, A... args) {
+  Instr instr(name, Pipe::V, at);
+  instr.work.kind = kVfSimd;
+  instr.body = Body([=] { function(args...); });
+  issue(std::move(instr));
+}
+
+}  // namespace emu
+
+#define EMU_KERNEL(name)                                          \
+  extern "C" void emu_entry_##name(const unsigned long* slots) { \
+    emu::call_kernel(&name, slots);                               \
+  }
+
+inline void asc_init() {}
+inline int32_t asc_get_sub_block_id() { return emu::sub_block(); }
+inline int32_t asc_get_block_num() { return int32_t(emu::block_count()); }
+inline int32_t asc_get_block_idx() { return int32_t(emu::block_index()); }

@@ -1,0 +1,52 @@
+// The words of the Ascend C language that are not C++: address spaces and function kinds.
+#pragma once
+
+#include <cstdint>
+
+#define __NPU_ARCH__ 3510
+
+#define __aicore__
+#define __global__
+#define __gm__
+#define __ubuf__
+#define __cbuf__
+#define __ca__
+#define __cb__
+#define __cc__
+#define __simt_vf__
+#define __simd_vf__
+#define __simt_callee__
+#define __simd_callee__
+#define __vector__
+#define __cube__
+#define __mix__(aic, aiv)
+#define __launch_bounds__(...)
+#define __grid_constant__
+
+// `if ASC_IS_AIC {` carries its own parentheses.
+#define ASC_IS_AIC (::emu::is_aic())
+#define ASC_IS_AIV (!::emu::is_aic())
+
+#define block_idx (::emu::block_index())
+
+enum pipe_t : int32_t {
+  PIPE_S,
+  PIPE_V,
+  PIPE_M,
+  PIPE_MTE1,
+  PIPE_MTE2,
+  PIPE_MTE3,
+  PIPE_FIX,
+  PIPE_ALL,
+};
+
+enum event_t : int32_t {
+  EVENT_ID0,
+  EVENT_ID1,
+  EVENT_ID2,
+  EVENT_ID3,
+  EVENT_ID4,
+  EVENT_ID5,
+  EVENT_ID6,
+  EVENT_ID7,
+};
