@@ -1,0 +1,226 @@
+// Runs one SIMT body: every thread in order, each to its end unless it meets a barrier or a
+// warp-wide operation.
+//
+// A thread runs on a worker fiber. A worker whose thread returns takes the next one, so a body
+// without barriers costs one fiber in all; a worker whose thread waits keeps it, and the next
+// thread gets another worker.
+//
+// A warp-wide operation is carried out when no thread of the warp can go on, for the threads
+// waiting at the same place in the source. If they wait at several places, the one that comes
+// first in the source goes first, so that threads still in a loop catch up with those past it.
+#pragma once
+
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <source_location>
+#include <vector>
+
+#include "emu/fiber.h"
+#include "emu/vector/qualifiers.h"
+
+namespace cce {
+
+struct dim3 {
+  uint32_t x, y, z;
+  constexpr dim3(uint32_t x_ = 1, uint32_t y_ = 1, uint32_t z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+}  // namespace cce
+
+using dim3 = cce::dim3;
+
+namespace emu::simt {
+
+inline constexpr uint32_t kWarp = 32;
+
+enum class State : uint8_t { kNotStarted, kRunning, kAtWarp, kAtBarrier, kDone };
+
+struct Thread {
+  State state = State::kNotStarted;
+  uint32_t index = 0;
+  Fiber* fiber = nullptr;
+  std::source_location site;
+  uint64_t value = 0;  // brought to a warp-wide operation
+};
+
+// What the threads of a warp-wide operation brought, by lane.
+struct Exchange {
+  uint32_t active = 0;
+  uint64_t value[kWarp] = {};
+};
+
+class Region {
+ public:
+  using Body = void (*)(void*);
+
+  // Runs `body(closure)` once for every thread of `dims`.
+  EMU_NO_TRACE void run(cce::dim3 dims, Body body, void* closure);
+
+  cce::dim3 dims() const { return dims_; }
+  cce::dim3 thread_index() const {
+    const uint32_t t = self_->index;
+    return {t % dims_.x, t / dims_.x % dims_.y, t / (dims_.x * dims_.y)};
+  }
+  uint32_t lane() const { return self_->index % kWarp; }
+
+  // Waits for the warp; the result is valid until the thread waits again.
+  EMU_NO_TRACE const Exchange& meet(uint64_t value, const std::source_location& site) {
+    self_->value = value;
+    wait(State::kAtWarp, site);
+    return exchange_;
+  }
+  EMU_NO_TRACE void barrier(const std::source_location& site) { wait(State::kAtBarrier, site); }
+
+ private:
+  EMU_NO_TRACE static void work(void* region);
+  EMU_NO_TRACE void start_threads();
+  EMU_NO_TRACE void settle_warp(uint32_t first);
+  EMU_NO_TRACE void pass_barrier(uint32_t waiting);
+  EMU_NO_TRACE void enter(Thread& t) {
+    self_ = &t;
+    t.state = State::kRunning;
+    vf_thread(t.index, barriers_);
+  }
+  EMU_NO_TRACE void resume(Thread& t) {
+    enter(t);
+    t.fiber->resume();
+    rethrow();
+  }
+  EMU_NO_TRACE void wait(State state, const std::source_location& site) {
+    self_->state = state;
+    self_->site = site;
+    self_->fiber = Fiber::current();
+    Fiber::suspend();
+  }
+  EMU_NO_TRACE void rethrow() {
+    if (!error_) return;
+    std::exception_ptr error = error_;
+    error_ = nullptr;
+    workers_.clear();  // their threads were left in the middle
+    std::rethrow_exception(error);
+  }
+
+  cce::dim3 dims_;
+  Body body_ = nullptr;
+  void* closure_ = nullptr;
+  uint32_t next_ = 0;
+  uint32_t barriers_ = 0;
+  Thread* self_ = nullptr;
+  Exchange exchange_;
+  std::exception_ptr error_;
+  std::vector<Thread> threads_;
+  std::vector<std::unique_ptr<Fiber>> workers_;  // kept for the next body
+};
+
+// The SIMT body being run; there is only ever one, since a body runs to its end.
+inline Region& region() {
+  static Region instance;
+  return instance;
+}
+
+EMU_NO_TRACE inline void Region::run(cce::dim3 dims, Body body, void* closure) {
+  dims_ = dims;
+  body_ = body;
+  closure_ = closure;
+  next_ = 0;
+  barriers_ = 0;
+  threads_.assign(dims.x * dims.y * dims.z, Thread{});
+  for (uint32_t t = 0; t < threads_.size(); ++t) threads_[t].index = t;
+  start_threads();
+  for (;;) {
+    for (uint32_t first = 0; first < threads_.size(); first += kWarp) settle_warp(first);
+    uint32_t waiting = 0;
+    for (const Thread& t : threads_) waiting += t.state == State::kAtBarrier;
+    if (waiting == 0) return;
+    pass_barrier(waiting);
+  }
+}
+
+EMU_NO_TRACE inline void Region::work(void* region) {
+  Region& r = *static_cast<Region*>(region);
+  try {
+    while (r.next_ < r.threads_.size()) {
+      Thread& t = r.threads_[r.next_++];
+      r.enter(t);
+      r.body_(r.closure_);
+      r.self_->state = State::kDone;
+    }
+  } catch (...) {
+    r.error_ = std::current_exception();
+  }
+}
+
+EMU_NO_TRACE inline void Region::start_threads() {
+  for (size_t used = 0; next_ < threads_.size(); ++used) {
+    if (used == workers_.size()) workers_.push_back(std::make_unique<Fiber>(64 * 1024));
+    workers_[used]->start(&Region::work, this);
+    workers_[used]->resume();
+    rethrow();
+  }
+}
+
+// True when `a` comes before `b` in the source.
+EMU_NO_TRACE inline bool earlier(const std::source_location& a, const std::source_location& b) {
+  const int file = std::strcmp(a.file_name(), b.file_name());
+  if (file != 0) return file < 0;
+  return a.line() != b.line() ? a.line() < b.line() : a.column() < b.column();
+}
+
+EMU_NO_TRACE inline void Region::settle_warp(uint32_t first) {
+  const uint32_t size = static_cast<uint32_t>(threads_.size());
+  const uint32_t last = first + kWarp < size ? first + kWarp : size;
+  for (;;) {
+    const Thread* leader = nullptr;
+    for (uint32_t t = first; t < last; ++t) {
+      if (threads_[t].state != State::kAtWarp) continue;
+      if (leader == nullptr || earlier(threads_[t].site, leader->site)) leader = &threads_[t];
+    }
+    if (leader == nullptr) return;
+    const std::source_location site = leader->site;
+    exchange_.active = 0;
+    for (uint32_t t = first; t < last; ++t) {
+      const Thread& thread = threads_[t];
+      if (thread.state != State::kAtWarp || earlier(site, thread.site)) continue;
+      exchange_.active |= 1u << (t - first);
+      exchange_.value[t - first] = thread.value;
+    }
+    const uint32_t group = exchange_.active;
+    for (uint32_t t = first; t < last; ++t) {
+      if (group >> (t - first) & 1u) resume(threads_[t]);
+    }
+  }
+}
+
+EMU_NO_TRACE inline void Region::pass_barrier(uint32_t waiting) {
+  if (waiting != threads_.size()) {
+    failf("asc_syncthreads: %u of %zu threads returned without reaching it",
+          static_cast<uint32_t>(threads_.size()) - waiting, threads_.size());
+  }
+  ++barriers_;
+  for (Thread& t : threads_) resume(t);
+}
+
+// The coordinates of the running thread. One thread's calls may share a result, which keeps the
+// read out of its loops; the body is entered through a pointer, so threads never share one.
+[[gnu::noinline, gnu::const]] EMU_NO_TRACE inline cce::dim3 thread_index() {
+  return region().thread_index();
+}
+[[gnu::noinline, gnu::const]] EMU_NO_TRACE inline cce::dim3 block_dim() { return region().dims(); }
+[[gnu::noinline]] EMU_NO_TRACE inline cce::dim3 block_coordinates() { return {block_index()}; }
+[[gnu::noinline]] EMU_NO_TRACE inline cce::dim3 grid_dim() { return {block_count()}; }
+
+}  // namespace emu::simt
+
+#define threadIdx (::emu::simt::thread_index())
+#define blockDim (::emu::simt::block_dim())
+#define blockIdx (::emu::simt::block_coordinates())
+#define gridDim (::emu::simt::grid_dim())
+inline constexpr int32_t warpSize = 32;
+
+// The thread's place in its warp.
+[[gnu::noinline]] EMU_NO_TRACE inline uint32_t laneid() { return emu::simt::region().lane(); }
+
+EMU_NO_TRACE inline void asc_syncthreads(EMU_LOC) { emu::simt::region().barrier(loc); }
+EMU_NO_TRACE inline void asc_threadfence() {}
+EMU_NO_TRACE inline void asc_threadfence_block() {}
