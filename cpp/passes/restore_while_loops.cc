@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* kSyntheticWhile = "synthetic_while";
 
-// Simplifies every expression on its own. The loop variable gets no range: the bounded loop's extent
-// is a stand-in, so `w % extent` must stay what it is.
+// Simplifies every expression on its own. The loop variable gets no range: the bounded loop's
+// extent is a stand-in, so `w % extent` must stay what it is.
 class SimplifyExpressions : public StmtExprMutator {
  private:
   PrimExpr VisitExpr(const PrimExpr& expr) final {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <tvm/ffi/any.h>
+#include <tvm/ffi/container/map.h>
+#include <tvm/ffi/string.h>
 #include <tvm/tirx/function.h>
 
 #include <string>
@@ -13,10 +16,11 @@ enum class NoteKind {
 };
 
 // Sends one line to the schedule report: calls the FFI global `tl.ascend_sched.note` with
-// (pass, kernel, kind, message, data), where `kind` is "decision" or "degraded" and `data` is a JSON
-// text with the figures of the message. Without that global, nothing happens.
+// (pass, kernel, kind, message, data), where `kind` is "decision" or "degraded" and `data`, the
+// figures of the message, arrives as the text of a JSON object. Without that global, nothing
+// happens.
 void Note(const std::string& pass, const tvm::tirx::PrimFunc& kernel, NoteKind kind,
-          const std::string& message, const std::string& json_data);
+          const std::string& message, const tvm::ffi::Map<tvm::ffi::String, tvm::ffi::Any>& data);
 
 // The kernel's name as the user knows it: the global symbol, or "kernel" if it has none.
 std::string KernelName(const tvm::tirx::PrimFunc& kernel);
