@@ -85,6 +85,7 @@ TOLERANCES = {
         "rtol": 2**-7,
         "atol": 1e-5,
         "why": "float32 arithmetic can round a value next to a tie to the other bf16 neighbour: "
-        "one unit in the last of 8 bits; near zero the cancellation in 1 + tanh leaves 2**-24 * |x|",
+        "one unit in the last of 8 bits; the cancellation in 1 + tanh "
+        "leaves 2**-24 * |x|",
     }
 }

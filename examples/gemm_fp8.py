@@ -62,7 +62,7 @@ TOLERANCES = {
     "C": {
         "rtol": 2**-7,
         "atol": 1e-3,
-        "why": "float32 sums in another order (deviation 1.2e-4 for K = 2048) can round to the other "
-        "bf16 neighbour: one unit in the last of 8 bits",
+        "why": "float32 sums in another order (deviation 1.2e-4 for K = 2048) can round to the "
+        "other bf16 neighbour: one unit in the last of 8 bits",
     }
 }

@@ -1,4 +1,4 @@
-"""Grouped GEMM: rows of A belong to one group after the other, each with a B of its own."""
+"""Grouped GEMM: the rows of A belong to one group after the other, each with a B of its own."""
 
 import ml_dtypes
 import numpy as np
@@ -15,10 +15,10 @@ def gemm_grouped(
     tile_k: int = 128,
     blocks: int = 4,
 ):
-    """``Size[g]`` rows go to group ``g``, any number of them, also none; their sum is ``rows``.
+    """Group ``g`` has ``Size[g]`` rows, also none, from row ``Start[g]`` on, a multiple of ``tile_m``.
 
-    Every block owns a band of columns of all groups. The last tile of a group reads into the next
-    one's rows, and stores only those of its own.
+    The rows that fill up a group's last tile are multiplied like the others. Every block owns a
+    band of columns of all groups.
     """
     band = n // blocks
 
@@ -26,6 +26,7 @@ def gemm_grouped(
     def kernel(
         A: T.Tensor((rows, k), T.bfloat16),
         B: T.Tensor((groups, n, k), T.bfloat16),
+        Start: T.Tensor((groups,), T.int32),
         Size: T.Tensor((groups,), T.int32),
         C: T.Tensor((rows, n), T.float32),
     ):
@@ -33,22 +34,16 @@ def gemm_grouped(
             a = T.alloc_l1((tile_m, tile_k), T.bfloat16)
             b = T.alloc_l1((tile_n, tile_k), T.bfloat16)
             acc = T.alloc_l0c((tile_m, tile_n), T.float32)
-            start = T.alloc_var(T.int32)
-            size = T.alloc_var(T.int32)
-            start = 0
             for g in T.serial(groups):
-                size = Size[g]
-                for i in T.serial(T.ceildiv(size, tile_m)):
-                    row = start + i * tile_m
-                    count = T.min(tile_m, size - i * tile_m)
+                for i in T.serial(T.ceildiv(Size[g], tile_m)):
+                    row = Start[g] + i * tile_m
                     for j in T.serial(band // tile_n):
                         col = block * band + j * tile_n
                         for step in T.Pipelined(k // tile_k, num_stages=2):
                             T.copy(A[row, step * tile_k], a)
                             T.copy(B[g, col : col + tile_n, step * tile_k : (step + 1) * tile_k], b)
                             T.gemm(a, b, acc, transpose_B=True, clear_accum=step == 0)
-                        T.copy(acc[0:count, 0:tile_n], C[row : row + count, col : col + tile_n])
-                start += size
+                        T.copy(acc, C[row, col])
 
     return kernel
 
@@ -71,23 +66,35 @@ def inputs(
     rows: int = 1024,
     n: int = 1024,
     k: int = 1024,
+    tile_m: int = 128,
     **_: int,
 ) -> dict[str, np.ndarray]:
-    """Standard normal operands in bf16; the rows are cut at random places."""
-    cuts = np.sort(rng.integers(0, rows + 1, groups - 1))
+    """Standard normal rows in bf16, zeros between the groups; the last tile of rows is unused."""
+    cuts = np.sort(rng.integers(0, rows // tile_m, groups - 1))
+    tiles = np.diff(cuts, prepend=0, append=rows // tile_m - 1)
+    start = (np.cumsum(tiles) - tiles) * tile_m
+    size = np.maximum(tiles * tile_m - rng.integers(0, tile_m, groups), 0)
+    a = np.zeros((rows, k), np.float32)
+    for first, count in zip(start, size, strict=True):
+        a[first : first + count] = rng.standard_normal((count, k), np.float32)
     return {
-        "A": rng.standard_normal((rows, k), np.float32).astype(ml_dtypes.bfloat16),
+        "A": a.astype(ml_dtypes.bfloat16),
         "B": rng.standard_normal((groups, n, k), np.float32).astype(ml_dtypes.bfloat16),
-        "Size": np.diff(cuts, prepend=0, append=rows).astype(np.int32),
+        "Start": start.astype(np.int32),
+        "Size": size.astype(np.int32),
+        "C": np.zeros((rows, n), np.float32),
     }
 
 
-def reference(A: np.ndarray, B: np.ndarray, Size: np.ndarray) -> dict[str, np.ndarray]:
-    """One product in float32 for each group."""
-    parts = np.split(A.astype(np.float32), np.cumsum(Size)[:-1])
-    return {
-        "C": np.concatenate([a @ b.astype(np.float32).T for a, b in zip(parts, B, strict=True)])
-    }
+def reference(
+    A: np.ndarray, B: np.ndarray, Start: np.ndarray, Size: np.ndarray, C: np.ndarray
+) -> dict[str, np.ndarray]:
+    """One product in float32 for each group; rows of no group keep the zeros of C."""
+    expected = C.copy()
+    for first, size, weights in zip(Start, Size, B, strict=True):
+        rows = slice(first, first + size)
+        expected[rows] = A[rows].astype(np.float32) @ weights.astype(np.float32).T
+    return {"C": expected}
 
 
 TOLERANCES = {

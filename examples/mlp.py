@@ -80,7 +80,7 @@ TOLERANCES = {
     "C": {
         "rtol": 1e-5,
         "atol": 2e-3,
-        "why": "a hidden value next to a tie (2**-24 * 16 against 2**-8: one in 4000) rounds to the "
-        "other bf16 neighbour and changes C by at most 2**-8 * 3 * 1/16 = 7e-4, seldom twice in a row",
+        "why": "one hidden value in some thousands lies so near a tie that it rounds to the other "
+        "bf16 neighbour; that moves C by at most 2**-8 * 3 * 1/16 = 7e-4, and few meet in one sum",
     }
 }
