@@ -21,10 +21,16 @@ from examples import (
     gemm_l0,
     gemm_relu,
     gemm_splitk,
+    gemv,
+    layernorm_manual,
+    manual_ring,
     mlp,
+    quant_fp8,
     rmsnorm,
+    scan_rows,
     softmax_rows,
     streams,
+    topk,
     while_sum,
 )
 from examples.workload import EXACT, Tolerance, Workload
@@ -60,8 +66,14 @@ WORKLOADS: dict[str, Workload] = {
         _workload(flash_hinted),
         _workload(softmax_rows),
         _workload(rmsnorm),
+        _workload(layernorm_manual),
+        _workload(quant_fp8),
+        _workload(topk),
         *(_workload(streams, f"streams_{n}", count=n) for n in streams.COUNTS),
+        _workload(scan_rows),
         _workload(while_sum),
         _workload(dynamic_add),
+        _workload(manual_ring),
+        _workload(gemv),
     )
 }

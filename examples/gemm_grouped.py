@@ -15,9 +15,9 @@ def gemm_grouped(
     tile_k: int = 128,
     blocks: int = 4,
 ):
-    """Group ``g`` has ``Size[g]`` rows, also none, from row ``Start[g]`` on, a multiple of ``tile_m``.
+    """Group ``g`` has ``Size[g]`` rows from row ``Start[g]`` on, which is a multiple of ``tile_m``.
 
-    The rows that fill up a group's last tile are multiplied like the others. Every block owns a
+    A group may be empty. The rows that fill up a group's last tile are multiplied like the others. Every block owns a
     band of columns of all groups.
     """
     band = n // blocks
