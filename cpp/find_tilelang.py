@@ -10,6 +10,7 @@ from importlib import metadata
 
 
 def locate(distribution: str, package: str) -> tuple[str, str]:
+    """The version and the directory of an installed package."""
     try:
         found = metadata.distribution(distribution)
     except metadata.PackageNotFoundError:

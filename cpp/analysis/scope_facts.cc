@@ -18,6 +18,16 @@ namespace {
 
 bool ReadsMemory(const PrimExpr& expr) { return SideEffect(expr) > CallEffectKind::kPure; }
 
+int64_t Highest(tvm::DataType dtype) {
+  const int value_bits = dtype.bits() - (dtype.is_int() ? 1 : 0);
+  return value_bits >= 63 ? ConstIntBound::kPosInf : (int64_t{1} << value_bits) - 1;
+}
+
+int64_t Lowest(tvm::DataType dtype) {
+  if (!dtype.is_int()) return -1;  // unsigned: 0 is a limit worth knowing
+  return dtype.bits() >= 64 ? ConstIntBound::kNegInf : -Highest(dtype) - 1;
+}
+
 }  // namespace
 
 std::optional<IntRange> ScopeFacts::RangeOf(const PrimExpr& expr) const {
@@ -39,7 +49,8 @@ std::optional<IntRange> ScopeFacts::RangeOf(const PrimExpr& expr) const {
     }
   }
   ConstIntBound bound = analyzer.const_int_bound(expr);
-  if (bound->min_value == ConstIntBound::kNegInf || bound->max_value == ConstIntBound::kPosInf) {
+  // An end at the limit of the type says nothing.
+  if (bound->min_value <= Lowest(expr.dtype()) || bound->max_value >= Highest(expr.dtype())) {
     return std::nullopt;
   }
   return IntRange{bound->min_value, bound->max_value};

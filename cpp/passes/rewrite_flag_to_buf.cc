@@ -8,10 +8,10 @@
 #include <tvm/tirx/stmt_functor.h>
 #include <tvm/tirx/transform.h>
 
-#include <sstream>
 #include <unordered_map>
 
 #include "analysis/core_sections.h"
+#include "report/error.h"
 #include "report/note.h"
 #include "sync/flag_plan.h"
 
@@ -36,8 +36,9 @@ constexpr int kNonBlocking = 1;
 // The pipe of `event` that sets its flags, or the one that waits for them: MTE2_V is set by MTE2.
 std::string Pipe(const std::string& event, bool is_set) {
   const size_t split = event.find('_');
-  TVM_FFI_CHECK(split != std::string::npos, InternalError)
-      << kPass << ": `" << event << "` is no event: expected the names of two pipes, as in MTE2_V";
+  if (split == std::string::npos) {
+    Fail(kPass, Text("`", event, "` is no event: expected the names of two pipes, as in MTE2_V"));
+  }
   return "PIPE_" + (is_set ? event.substr(0, split) : event.substr(split + 1));
 }
 
@@ -83,12 +84,11 @@ class Rewriter : public StmtMutator {
 };
 
 void Tell(const PrimFunc& kernel, const std::string& core, const PlannedRun& run) {
-  std::ostringstream message;
   const int64_t first_lock = run.ids.min + run.shift;
-  message << run.event << " needs more than " << kFlagsPerEvent << " flags: ids " << run.ids.min
-          << ".." << run.ids.max << " of " << DescribeLoop(run) << " use locks " << first_lock
-          << ".." << run.ids.max + run.shift << " instead";
-  Note(kPass, kernel, NoteKind::kDegraded, message.str(),
+  Note(kPass, kernel, NoteKind::kDegraded,
+       Text(run.event, " needs more than ", kFlagsPerEvent, " flags: ids ", run.ids.min, "..",
+            run.ids.max, " of ", DescribeLoop(run), " use locks ", first_lock, "..",
+            run.ids.max + run.shift, " instead"),
        {{"event", run.event},
         {"core", core},
         {"loop", run.loop},

@@ -1,11 +1,9 @@
 #include "sync/flag_plan.h"
 
-#include <tvm/ffi/error.h>
-
 #include <algorithm>
-#include <sstream>
 #include <unordered_map>
 
+#include "report/error.h"
 #include "sync/flag_slots.h"
 #include "sync/issue_order.h"
 
@@ -16,7 +14,7 @@ using tvm::tirx::Stmt;
 
 namespace {
 
-constexpr const char* kPass = "RewriteFlagToBuf: ";
+constexpr const char* kPass = "RewriteFlagToBuf";
 
 // Uses whose ids overlap form one run. So do all uses of one call, should it stand in several
 // places.
@@ -24,12 +22,14 @@ std::vector<PlannedRun> FormRuns(const std::string& kernel, const std::string& e
                                  const std::vector<FlagUse>& uses) {
   std::unordered_map<const CallNode*, IntRange> reach;
   for (const FlagUse& use : uses) {
-    TVM_FFI_CHECK(use.ids.has_value(), InternalError)
-        << kPass << "cannot bound event_id `" << use.call->args[1] << "` of " << event
-        << " in kernel " << kernel << ": bound it by a loop, a guard or T.assume";
-    TVM_FFI_CHECK(use.ids->min >= 0, InternalError)
-        << kPass << "negative event_id `" << use.call->args[1] << "` of " << event << " in kernel "
-        << kernel << ": it can be " << use.ids->min;
+    if (!use.ids.has_value()) {
+      Fail(kPass, Text("cannot bound event_id `", use.call->args[1], "` of ", event, " in kernel ",
+                       kernel, ": bound it by a loop, a guard or T.assume"));
+    }
+    if (use.ids->min < 0) {
+      Fail(kPass, Text("negative event_id `", use.call->args[1], "` of ", event, " in kernel ",
+                       kernel, ": it can be ", use.ids->min));
+    }
     IntRange& ids = reach.try_emplace(use.call, *use.ids).first->second;
     ids = {std::min(ids.min, use.ids->min), std::max(ids.max, use.ids->max)};
   }
@@ -93,10 +93,11 @@ void PlaceFlags(const std::string& kernel, const std::vector<bool>& pinned, Pref
     items.push_back({(*runs)[i].size(), (*runs)[i].executed, pinned[i]});
   }
   const auto kept = ChooseKept(items, kFlagsPerEvent, prefer);
-  TVM_FFI_CHECK(kept.has_value(), InternalError)
-      << kPass << (*runs)[0].event << " of kernel " << kernel << " needs more than "
-      << kFlagsPerEvent << " flags that are waited for before they are set; only flags set first "
-      << "can use locks instead. Issue the sets before the waits, or use fewer ids";
+  if (!kept.has_value()) {
+    Fail(kPass, Text((*runs)[0].event, " of kernel ", kernel, " needs more than ", kFlagsPerEvent,
+                     " flags that are waited for before they are set; only flags set first can use "
+                     "locks instead. Issue the sets before the waits, or use fewer ids"));
+  }
   int64_t next = 0;
   for (size_t i = 0; i < runs->size(); ++i) {
     PlannedRun& run = (*runs)[i];
@@ -110,10 +111,11 @@ void PlaceFlags(const std::string& kernel, const std::vector<bool>& pinned, Pref
 std::vector<bool> TakenLocks(const std::string& kernel, const std::vector<LockUse>& locks) {
   std::vector<bool> taken(kLocks, false);
   for (const LockUse& use : locks) {
-    TVM_FFI_CHECK(use.ids.has_value(), InternalError)
-        << kPass << "cannot bound the lock ids of the " << use.by << " in kernel " << kernel
-        << ", so no lock is known to be free for the flags that do not fit: bound the ids by a "
-        << "loop, a guard or T.assume";
+    if (!use.ids.has_value()) {
+      Fail(kPass, Text("cannot bound the lock ids of the ", use.by, " in kernel ", kernel,
+                       ", so no lock is known to be free for the flags that do not fit: bound the "
+                       "ids by a loop, a guard or T.assume"));
+    }
     const int64_t end = std::min(use.ids->max + 1, kLocks);
     for (int64_t id = std::max<int64_t>(use.ids->min, 0); id < end; ++id) taken[id] = true;
   }
@@ -142,24 +144,24 @@ bool PlaceLocks(const std::vector<bool>& taken, Events* events) {
 [[noreturn]] void ThrowOutOfLocks(const std::string& kernel, const std::vector<bool>& taken,
                                   const Events& events) {
   int64_t wanted = 0;
-  std::ostringstream asked;
+  std::string asked;
   for (const std::vector<PlannedRun>& runs : events) {
     for (const PlannedRun& run : runs) {
       if (run.kept) continue;
       wanted += run.size();
-      asked << "\n  " << DescribeLoop(run) << ": " << run.size() << " for " << run.event << " ids "
-            << run.ids.min << ".." << run.ids.max;
+      asked += Text("\n  ", DescribeLoop(run), ": ", run.size(), " for ", run.event, " ids ",
+                    run.ids.min, "..", run.ids.max);
     }
   }
   const auto free = std::count(taken.begin(), taken.end(), false);
-  TVM_FFI_THROW(InternalError) << kPass << "the flags of kernel " << kernel
-                               << " that do not fit into " << kFlagsPerEvent
-                               << " an event pair need " << wanted
-                               << " lock ids in runs of consecutive ids, which exceed the " << free
-                               << " of " << kLocks
-                               << " that are free; use fewer buffer versions (num_stages) in:"
-                               << asked.str();
-  std::abort();  // TVM_FFI_THROW does not tell the compiler that it throws
+  Fail(kPass, Text("the flags of kernel ", kernel, " that do not fit into ", kFlagsPerEvent,
+                   " an event pair need ", wanted,
+                   " lock ids in runs of consecutive ids, which exceed "
+                   "the ",
+                   free, " of ", kLocks,
+                   " that are free; use fewer buffer versions "
+                   "(num_stages) in:",
+                   asked));
 }
 
 }  // namespace
