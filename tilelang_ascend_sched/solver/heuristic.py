@@ -1,0 +1,111 @@
+"""Finds good schedules fast: places at rising II, then tightens what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .model import Model
+from .modulo import place
+from .paths import Cycle, Graph
+from .schedule import Schedule, settle
+
+MAX_FAILURES = 6
+
+
+@dataclass
+class Search:
+    """The best schedule so far and the placements spent on it."""
+
+    best: Schedule | None = None
+    versions: tuple[int, ...] = ()
+    spent: int = 0
+
+
+def version_choices(model: Model) -> list[tuple[int, ...]]:
+    """Version counts worth trying: all at their most if that fits, else grown along recurrences.
+
+    Where capacity is short, versions go to the buffers on the critical recurrence, first the one
+    whose next version is smallest.
+    """
+    if model.overdrawn(model.most) is None:
+        return [tuple(model.most)]
+    counts = list(model.least)
+    choices = [fill_versions(model, counts)]
+    while True:
+        found = Graph(model, counts).least_ii(model.shortest_ii)
+        if isinstance(found, Cycle) or found[3] is None:
+            break
+        on_cycle = {arc.buffer for arc in found[3].arcs if arc.buffer is not None}
+        sizes = [b.size for b in model.problem.buffers]
+        grown = False
+        for b in sorted(on_cycle, key=lambda b: (sizes[b], b)):
+            if counts[b] < model.most[b]:
+                counts[b] += 1
+                if model.overdrawn(counts) is None:
+                    grown = True
+                    break
+                counts[b] -= 1
+        if not grown:
+            break
+    choices.append(fill_versions(model, counts))
+    return list(dict.fromkeys(reversed(choices)))
+
+
+def fill_versions(model: Model, counts: Sequence[int]) -> tuple[int, ...]:
+    """Gives what capacity is left to the buffers in order."""
+    counts = list(counts)
+    grown = True
+    while grown:
+        grown = False
+        for b in range(len(counts)):
+            if counts[b] < model.most[b]:
+                counts[b] += 1
+                if model.overdrawn(counts) is None:
+                    grown = True
+                else:
+                    counts[b] -= 1
+    return tuple(counts)
+
+
+def search(model: Model, lowest: int, budget: int) -> Search:
+    """The schedule with the least II that placements within the budget find."""
+    result = Search()
+    for versions in version_choices(model):
+        found = Graph(model, versions).least_ii(lowest)
+        if isinstance(found, Cycle):
+            continue
+        floor = found[0]
+        if result.best is None or floor < result.best.ii:
+            _climb(model, versions, floor, lowest, budget, result)
+        if result.best is not None and result.best.ii == lowest:
+            break
+    return result
+
+
+def _climb(
+    model: Model, versions: Sequence[int], floor: int, lowest: int, budget: int, result: Search
+) -> None:
+    effort = 40 + 12 * model.n * 6
+    ii, step, failures = floor, max(1, floor // 256), 0
+    ceiling = 2 * model.serial
+    while result.spent < budget and ii <= ceiling:
+        if result.best is not None and (ii >= result.best.ii or failures > MAX_FAILURES):
+            return
+        starts, spent = place(model, versions, ii, min(effort, budget - result.spent))
+        result.spent += spent
+        if starts is None:
+            failures += 1
+            ii, step = ii + step, step * 2
+            if result.best is not None and ii >= result.best.ii:
+                return
+            continue
+        tight = settle(model, starts, ii, versions, lowest=lowest, weight=None)
+        if result.best is None or tight.key(None) < result.best.key(None):
+            result.best, result.versions = tight, tuple(versions)
+        if tight.ii <= floor:
+            return
+        # Look once more just below what was found, from the floor up in larger steps.
+        gap = tight.ii - floor
+        ii, step = floor + gap // 2, max(1, gap // 8)
+        failures += 1
