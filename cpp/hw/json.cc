@@ -48,8 +48,10 @@ class Parser {
 
   void Expect(char wanted) {
     if (Accept(wanted)) return;
-    const std::string found = rest_.empty() ? "the end" : std::string("`") + rest_[0] + "`";
-    Fail(std::string("expected `") + wanted + "`, found " + found);
+    std::string message = "expected `";
+    message += wanted;
+    message += rest_.empty() ? "`, found the end" : "`, found `" + std::string(1, rest_[0]) + "`";
+    Fail(message);
   }
 
   Json Value(int depth) {

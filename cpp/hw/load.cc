@@ -42,7 +42,7 @@ void LoadPipes(Section pipes, Machine* machine) {
       pipe.cores |= core == "AIC" ? kAic : kAiv;
     }
     pipe.completes_in_order = section.Flag("completes_in_order");
-    section.Text("source");
+    section.Source();
     section.Done();
   }
   pipes.Done();
@@ -200,7 +200,7 @@ std::string ReadFile(const std::string& path) {
 
 Machine LoadMachine(const std::string& path) {
   const Json json = ParseJson(path, ReadFile(path));
-  Section root(path, json, "");
+  Section root(path, json);
   Machine machine;
   machine.file = path;
   machine.name = root.Text("name");

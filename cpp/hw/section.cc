@@ -4,11 +4,21 @@
 
 namespace tilelang_ascend_sched {
 
-Section::Section(const std::string& file, const Json& json, std::string path)
-    : file_(file), json_(json), path_(std::move(path)) {
+Section::Section(const std::string& file, const Json& json) : file_(file), json_(json) {
   if (!std::holds_alternative<Json::Object>(json.value)) {
-    const std::string name = path_.empty() ? "the file" : "`" + path_ + "`";
-    FailAt(file_, json.line, name + " is " + json.kind() + "; it must be an object");
+    FailAt(file_, json.line, std::string("the file is ") + json.kind() + "; it must be an object");
+  }
+  Section sources = Child("sources");
+  for (const auto& [name, value] : std::get<Json::Object>(sources.json_.value)) {
+    sources.Text(name);
+    sources_.push_back(name);
+  }
+}
+
+Section::Section(const Section& outer, const Json& json, std::string path)
+    : file_(outer.file_), json_(json), sources_(outer.sources_), path_(std::move(path)) {
+  if (!std::holds_alternative<Json::Object>(json.value)) {
+    FailAt(file_, json.line, "`" + path_ + "` is " + json.kind() + "; it must be an object");
   }
 }
 
@@ -42,14 +52,14 @@ const T& Section::Get(const std::string& key, const char* kind) {
 
 Section Section::Child(const std::string& key) {
   Get<Json::Object>(key, "an object");
-  return Section(file_, *Find(key), path_.empty() ? key : path_ + "." + key);
+  return Section(*this, *Find(key), path_.empty() ? key : path_ + "." + key);
 }
 
 std::vector<Section> Section::Children(const std::string& key) {
   std::vector<Section> children;
   for (const Json& item : Get<Json::Array>(key, "a list")) {
     const std::string index = "[" + std::to_string(children.size()) + "]";
-    children.emplace_back(file_, item, (path_.empty() ? key : path_ + "." + key) + index);
+    children.push_back(Section(*this, item, (path_.empty() ? key : path_ + "." + key) + index));
   }
   return children;
 }
@@ -60,7 +70,8 @@ int64_t Section::Figure(const std::string& key, const std::string& unit) {
   if (value < 0) figure.Fail("value", "is " + std::to_string(value) + "; it must be 0 or more");
   const std::string found = figure.Text("unit");
   if (found != unit) figure.Fail("unit", "is \"" + found + "\"; it must be \"" + unit + "\"");
-  figure.Text("source");
+  figure.Source();
+  if (figure.Has("note")) figure.Text("note");
   figure.Done();
   return value;
 }
@@ -75,6 +86,13 @@ std::string Section::Text(const std::string& key) {
   const std::string& text = Get<std::string>(key, "a string");
   if (text.empty()) Fail(key, "is empty");
   return text;
+}
+
+void Section::Source() {
+  const std::string source = Text("source");
+  if (std::ranges::find(sources_, source) == sources_.end()) {
+    Fail("source", "is \"" + source + "\", which is not a key of `sources`");
+  }
 }
 
 bool Section::Flag(const std::string& key) { return Get<bool>(key, "a boolean"); }

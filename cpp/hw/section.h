@@ -13,7 +13,8 @@ namespace tilelang_ascend_sched {
 // ValueError "FILE:LINE: ..." that names the key by its path, such as `transfers.gm_to_l1.latency`.
 class Section {
  public:
-  Section(const std::string& file, const Json& json, std::string path);
+  // The whole file.
+  Section(const std::string& file, const Json& json);
 
   // The object under `key`.
   Section Child(const std::string& key);
@@ -28,6 +29,10 @@ class Section {
   int64_t Divisor(const std::string& key, const std::string& unit);
 
   std::string Text(const std::string& key);
+
+  // A text that must be one of the keys of "sources".
+  void Source();
+
   bool Flag(const std::string& key);
 
   // A list of strings, none of them empty.
@@ -42,6 +47,8 @@ class Section {
   [[noreturn]] void Fail(const std::string& key, const std::string& message) const;
 
  private:
+  Section(const Section& file, const Json& json, std::string path);
+
   template <typename T>
   const T& Get(const std::string& key, const char* kind);
   const Json* Find(const std::string& key) const;
@@ -49,6 +56,7 @@ class Section {
 
   const std::string& file_;
   const Json& json_;
+  std::vector<std::string> sources_;
   std::string path_;
   std::vector<std::string> asked_;
 };

@@ -1,0 +1,43 @@
+"""The machine model: a JSON file of figures, each with its unit and source.
+
+``ascend950.json`` is what passes use unless the pass-config key ``tl.ascend_sched.hardware`` names
+another file of the same form, say one with calibrated figures or of another chip.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from tvm_ffi import get_global_func, register_global_func
+
+BUILTIN = Path(__file__).with_name("ascend950.json")
+"""The package's own hardware file."""
+
+
+@register_global_func("tl.ascend_sched.hardware.builtin", override=True)
+def _builtin() -> str:
+    return str(BUILTIN)
+
+
+def check(path: str) -> str:
+    """Read a hardware file, the package's own if ``path`` is empty; returns the machine's name.
+
+    Raises ``ValueError`` naming file, line and key for anything that is missing, unknown, of the
+    wrong type or unit, or negative.
+    """
+    return get_global_func("tl.ascend_sched.hardware.check")(path or str(BUILTIN))
+
+
+def digest(path: str) -> str:
+    """SHA-256 of a hardware file's content, of the package's own if ``path`` is empty.
+
+    Raises ``ValueError`` if there is no such file.
+    """
+    try:
+        content = Path(path or BUILTIN).read_bytes()
+    except OSError as error:
+        raise ValueError(
+            f"{path}: the hardware file cannot be read: {error.strerror}"
+        ) from error
+    return hashlib.sha256(content).hexdigest()
