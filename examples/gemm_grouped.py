@@ -17,8 +17,8 @@ def gemm_grouped(
 ):
     """Group ``g`` has ``Size[g]`` rows from row ``Start[g]`` on, which is a multiple of ``tile_m``.
 
-    A group may be empty. The rows that fill up a group's last tile are multiplied like the others. Every block owns a
-    band of columns of all groups.
+    A group may be empty. The rows that fill up a group's last tile are multiplied like the others.
+    Every block owns a band of columns of all groups.
     """
     band = n // blocks
 
