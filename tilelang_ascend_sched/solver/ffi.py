@@ -2,7 +2,8 @@
 
 ``schedule_region`` and ``schedule_loop`` answer the C++ pass, ``z3_schedule_python`` and
 ``z3_schedule_loop_python`` are the same for callers from Python, ``solve_json`` takes a whole
-problem as text. Every answer also goes to the observer of the calling context.
+problem as text. A client of the calling context can complete each problem and is told
+of every answer.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 from . import debug
@@ -19,33 +21,35 @@ from .problem import ScheduleProblem
 from .solver import granted_versions, solve
 from .stock import loop_problem, region_problem
 
-Observer = Callable[[str, ScheduleProblem, ScheduleAnswer, float], None]
 
-_observer: ContextVar[Observer | None] = ContextVar("solver_observer", default=None)
+@dataclass(frozen=True)
+class Client:
+    """Whom the solver works for.
+
+    ``prepare(kind, problem)`` returns the problem with whatever the caller knows beyond the rows
+    (names, trip count) and the keyword arguments of ``solve``; ``observe(kind, problem, answer,
+    seconds)`` is told of every answer.
+    """
+
+    prepare: Callable[[str, ScheduleProblem], tuple[ScheduleProblem, dict[str, Any]]]
+    observe: Callable[[str, ScheduleProblem, ScheduleAnswer, float], None]
+
+
+_client: ContextVar[Client | None] = ContextVar("solver_client", default=None)
 
 
 class ScheduleError(RuntimeError, ValueError):
     """No schedule can be handed back: the message says whether none exists or none was found."""
 
 
-def set_observer(callback: Observer | None) -> Observer | None:
-    """Sets who is told (kind, problem, answer, seconds) of every solve; returns the former one.
-
-    The setting belongs to the calling context: another thread has its own.
-    """
-    former = _observer.get()
-    _observer.set(callback)
-    return former
-
-
 @contextmanager
-def observing(callback: Observer) -> Iterator[None]:
-    """``set_observer`` for the length of a with block."""
-    token = _observer.set(callback)
+def working_for(client: Client) -> Iterator[None]:
+    """Solves inside the block are for ``client``; other threads have clients of their own."""
+    token = _client.set(client)
     try:
         yield
     finally:
-        _observer.reset(token)
+        _client.reset(token)
 
 
 def schedule_region(
@@ -211,10 +215,14 @@ def _answer(kind: str, problem: ScheduleProblem, seed: int = 0) -> ScheduleAnswe
 
 def _solve(kind: str, problem: ScheduleProblem, seed: int) -> ScheduleAnswer:
     begin = time.perf_counter()
-    answer = solve(problem, seed=seed)
-    observer = _observer.get()
-    if observer is not None:
-        observer(kind, problem, answer, time.perf_counter() - begin)
+    client = _client.get()
+    options: dict[str, Any] = {"seed": seed}
+    if client is not None:
+        problem, chosen = client.prepare(kind, problem)
+        options |= chosen
+    answer = solve(problem, **options)
+    if client is not None:
+        client.observe(kind, problem, answer, time.perf_counter() - begin)
     return answer
 
 

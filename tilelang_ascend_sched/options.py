@@ -1,0 +1,108 @@
+"""The plugin's options: pass-config keys ``tl.ascend_sched.*``.
+
+The keys and their types are declared to TVM in ``cpp/options.cc``; the values are checked here,
+once per lowering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from .pipeline import PASSES, PassInfo
+
+PREFIX = "tl.ascend_sched."
+
+ENGINES = ("auto", "heuristic", "cpsat", "z3")
+OBJECTIVES = ("time", "ii")
+
+
+@dataclass(frozen=True)
+class Options:
+    """One lowering's options. Each field is the pass-config key ``tl.ascend_sched.<field>``.
+
+    strict: a degraded result (out of budget, unproven schedule, spilled flag, ...) is an error.
+    passes: whose each pass is: comma-separated terms ``ours``, ``stock`` or ``<Pass>=ours|stock``,
+        later terms winning. A pass we do not have stays stock under plain ``ours``.
+    engine: the solver engine, one of ``auto``, ``heuristic``, ``cpsat``, ``z3``.
+    objective: ``time`` (whole-loop time, then II) or ``ii`` (II alone, for comparisons).
+    budget: solver work per problem, in the engine's deterministic units; 0 takes the default.
+    seed: seed of the exact engines.
+    report: a path; the schedule report is also written there as JSON. Empty: not written.
+    """
+
+    strict: bool = False
+    passes: str = "ours"
+    engine: str = "auto"
+    objective: str = "time"
+    budget: int = 0
+    seed: int = 42
+    report: str = ""
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Options:
+        """Read the options out of a pass-config mapping.
+
+        Raises ``ValueError`` for an unknown ``tl.ascend_sched.*`` key or a bad value, with the
+        list of those allowed.
+        """
+        known = {field.name: field.type for field in fields(cls)}
+        values: dict[str, Any] = {}
+        for key, value in config.items():
+            if not str(key).startswith(PREFIX):
+                continue
+            name = str(key)[len(PREFIX) :]
+            if name not in known:
+                allowed = ", ".join(PREFIX + field for field in known)
+                raise ValueError(f"unknown pass-config key {key!r}; allowed are {allowed}")
+            values[name] = _typed(str(key), value, known[name])
+        options = cls(**values)
+        _check_choice("engine", options.engine, ENGINES)
+        _check_choice("objective", options.objective, OBJECTIVES)
+        if options.budget < 0:
+            raise ValueError(f"{PREFIX}budget is {options.budget}; it must be 0 or more")
+        options.owners()
+        return options
+
+    def owners(self) -> dict[str, bool]:
+        """Pass name -> whether our pass is wanted, by the ``passes`` option.
+
+        Raises ``ValueError`` for an unknown pass, owner, or a pass that is not ours yet.
+        """
+        by_name = {info.name: info for info in PASSES}
+        ours = {info.name: info.ours for info in PASSES}
+        for term in filter(None, (part.strip() for part in self.passes.split(","))):
+            name, assigned, owner = (part.strip() for part in term.partition("="))
+            if not assigned:
+                _check_choice("passes", name, ("ours", "stock"), "<Pass>=ours", "<Pass>=stock")
+                ours = {info.name: info.ours and name == "ours" for info in PASSES}
+                continue
+            _check_pass(name, by_name)
+            _check_choice(f"passes ({name})", owner, ("ours", "stock"))
+            if owner == "ours" and not by_name[name].ours:
+                have = ", ".join(info.name for info in PASSES if info.ours)
+                raise ValueError(f"{PREFIX}passes: {name} has no pass of ours; we have {have}")
+            ours[name] = owner == "ours"
+        return ours
+
+
+def _typed(key: str, value: Any, kind: str) -> Any:
+    if kind == "bool":
+        return bool(value)
+    if kind == "int":
+        return int(value)
+    if isinstance(value, str):
+        return str(value)
+    raise ValueError(f"{key} is {value!r}; it must be a string")
+
+
+def _check_choice(name: str, value: str, allowed: tuple[str, ...], *forms: str) -> None:
+    if value not in allowed:
+        listed = ", ".join(allowed + forms)
+        raise ValueError(f"{PREFIX}{name} is {value!r}; allowed are {listed}")
+
+
+def _check_pass(name: str, known: Mapping[str, PassInfo]) -> None:
+    if name not in known:
+        raise ValueError(f"{PREFIX}passes: no pass {name!r}; passes are {', '.join(known)}")

@@ -1,0 +1,1 @@
+"""How the plugin sits inside TileLang: switch, bindings, sessions, caches."""

@@ -1,0 +1,68 @@
+"""Commands that show decisions: ``passes`` and ``report``."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from ..options import Options
+from ..pipeline import PASSES
+
+
+@click.command()
+@click.option("--owners", default="ours", metavar="TERMS", help="A tl.ascend_sched.passes value.")
+def passes(owners: str) -> None:
+    """List the scheduling passes in order, whose each is, and what it decides."""
+    try:
+        ours = Options(passes=owners).owners()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    table = Table()
+    table.add_column("#", justify="right")
+    for column in ("pass", "owner", "decides"):
+        table.add_column(column)
+    for number, info in enumerate(PASSES, 1):
+        owner = "ours" if ours[info.name] else "stock"
+        table.add_row(str(number), info.name, owner, info.decides)
+    Console().print(table)
+
+
+@click.command()
+@click.argument("target", metavar="FILE:NAME")
+@click.option("--json", "as_json", is_flag=True, help="As JSON instead of tables.")
+@click.option(
+    "--config",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A pass-config key, such as tl.ascend_sched.engine=z3.",
+)
+def report(target: str, as_json: bool, settings: tuple[str, ...]) -> None:
+    """Lower the kernel FILE:NAME and print its schedule report."""
+    from ..lowering import lower
+    from ..target import load_prim_func
+    from .render import render
+
+    try:
+        lowered = lower(load_prim_func(target), pass_configs=_pass_configs(settings))
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    assert lowered.report is not None  # the plugin is on: importing it turned it on
+    if as_json:
+        click.echo(lowered.report.to_json())
+    else:
+        render(lowered.report)
+
+
+def _pass_configs(settings: tuple[str, ...]) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for setting in settings:
+        key, separator, text = setting.partition("=")
+        if not separator:
+            raise ValueError(f"--config {setting}: write KEY=VALUE")
+        if text in ("true", "false"):
+            values[key] = text == "true"
+        else:
+            values[key] = int(text) if text.lstrip("-").isdigit() else text
+    return values

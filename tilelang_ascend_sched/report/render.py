@@ -1,0 +1,103 @@
+"""The schedule report as tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.table import Table
+
+from .schedule import LoopReport, ScheduleReport
+
+CAPACITY_BYTES = {
+    "UB": 248 * 1024,
+    "L1": 512 * 1024,
+    "L0A": 64 * 1024,
+    "L0B": 64 * 1024,
+    "L0C": 256 * 1024,
+}
+"""Bytes of each on-chip memory of the Ascend 950, as TileLang's Ascend backend assumes them."""
+
+
+def render(
+    report: ScheduleReport,
+    console: Console | None = None,
+    *,
+    executed_sync: Mapping[str, float] | None = None,
+) -> None:
+    """Print ``report``; ``executed_sync`` adds sync instructions executed a block, by kind."""
+    console = console or Console()
+    console.print(f"[bold]Schedule of {report.kernel}[/bold]")
+    if not report.scheduled:
+        console.print("not scheduled: tl.enable_auto_schedule is off")
+    else:
+        console.print(_loop_table(report))
+        console.print(_buffer_table(report))
+    if executed_sync is not None:
+        console.print(_sync_table(executed_sync))
+    console.print(_pass_table(report))
+    for note in report.notes:
+        style = "yellow" if note.kind == "degraded" else "dim"
+        console.print(f"{note.source}: {note.message}", style=style, markup=False)
+
+
+def _loop_table(report: ScheduleReport) -> Table:
+    table = Table(title="Loops and regions (cycles)", title_justify="left")
+    for column in ("loop", "trips", "tasks", "II", "bound", "verdict", "stages", "forced by"):
+        justify = "right" if column in ("trips", "tasks", "II", "bound", "stages") else "left"
+        table.add_column(column, justify=justify)
+    for loop in report.loops:
+        table.add_row(
+            f"{loop.name} (makespan)" if loop.kind == "region" else loop.name,
+            "-" if loop.trips is None else str(loop.trips),
+            str(len(loop.tasks)),
+            str(loop.ii),
+            str(loop.lower_bound),
+            verdict_text(loop),
+            str(loop.stages),
+            loop.witness,
+        )
+    return table
+
+
+def verdict_text(loop: LoopReport) -> str:
+    """The verdict with its gap, such as ``optimal`` or ``feasible, gap 2.1%``."""
+    if loop.verdict != "feasible" or loop.lower_bound <= 0:
+        return loop.verdict.replace("_", " ")
+    return f"feasible, gap {100 * (loop.ii / loop.lower_bound - 1):.1f}%"
+
+
+def _buffer_table(report: ScheduleReport) -> Table:
+    table = Table(title="Buffer versions", title_justify="left")
+    table.add_column("buffer")
+    table.add_column("scope")
+    table.add_column("versions", justify="right")
+    table.add_column("bytes", justify="right")
+    for buffer in report.buffers:
+        table.add_row(buffer.name, buffer.scope, str(buffer.versions), f"{buffer.bytes:,}")
+    table.add_section()
+    for scope, used in report.scope_bytes().items():
+        capacity = CAPACITY_BYTES[scope]
+        share = f"{used:,} of {capacity:,} ({100 * used / capacity:.0f}%)"
+        table.add_row("all, before reuse", scope, "", share)
+    return table
+
+
+def _sync_table(executed: Mapping[str, float]) -> Table:
+    table = Table(title="Executed sync instructions a block", title_justify="left")
+    table.add_column("instruction")
+    table.add_column("count", justify="right")
+    for name, count in executed.items():
+        table.add_row(name, f"{count:g}")
+    return table
+
+
+def _pass_table(report: ScheduleReport) -> Table:
+    table = Table(title="Passes", title_justify="left")
+    table.add_column("pass")
+    table.add_column("owner")
+    table.add_column("seconds", justify="right")
+    for entry in report.passes:
+        seconds = "-" if entry.seconds is None else f"{entry.seconds:.3f}"
+        table.add_row(entry.name, entry.owner, seconds)
+    return table
