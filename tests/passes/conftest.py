@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import pytest
 from tvm_ffi import get_global_func, register_global_func
 
+import tilelang_ascend_sched  # noqa: F401  # puts TileLang's TVM on the path of the tests here
+
 NOTE = "tl.ascend_sched.note"
 
 

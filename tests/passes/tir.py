@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import tilelang  # noqa: F401  # puts its TVM on the path
 import tvm
@@ -14,19 +14,25 @@ from tvm_ffi import get_global_func
 
 import tilelang_ascend_sched  # noqa: F401  # loads the native library
 
-Pass = Callable[[PrimFunc], PrimFunc]
+Code = TypeVar("Code", PrimFunc, tvm.IRModule)
 
 
-def ours(name: str) -> Pass:
-    return _on_function(get_global_func(f"tl.ascend_sched.transform.{name}")())
+def ours(name: str) -> Callable[[Code], Code]:
+    """Our pass as a function from functions to functions, or modules to modules."""
+    return _on_code(get_global_func(f"tl.ascend_sched.transform.{name}")())
 
 
-def stock(name: str) -> Pass:
-    return _on_function(getattr(stock_passes, name)())
+def stock(name: str) -> Callable[[Code], Code]:
+    return _on_code(getattr(stock_passes, name)())
 
 
-def _on_function(made: Any) -> Pass:
-    return lambda function: made(tvm.IRModule({"main": function}))["main"]
+def _on_code(made: Callable[[tvm.IRModule], tvm.IRModule]) -> Callable[[Code], Code]:
+    def run(code: Code) -> Code:
+        if isinstance(code, PrimFunc):
+            return made(tvm.IRModule({"main": code}))["main"]
+        return made(code)
+
+    return run
 
 
 def call(op: str, *args: Any) -> Stmt:
