@@ -28,5 +28,5 @@
 #define __simd_vf__ EMU_NO_TRACE
 #define __simd_callee__ EMU_NO_TRACE
 
-// An intrinsic: untraced, and inlined into untraced code.
-#define EMU_VECTOR EMU_NO_TRACE inline __attribute__((always_inline))
+// An intrinsic of SIMD code.
+#define EMU_VECTOR EMU_NO_TRACE inline

@@ -11,10 +11,7 @@
 #pragma once
 
 #include <cstring>
-#include <exception>
-#include <memory>
 #include <source_location>
-#include <vector>
 
 #include "emu/fiber.h"
 #include "emu/vector/qualifiers.h"
@@ -33,6 +30,8 @@ using dim3 = cce::dim3;
 namespace emu::simt {
 
 inline constexpr uint32_t kWarp = 32;
+inline constexpr uint32_t kMaxThreads = 2048;
+inline constexpr size_t kStackBytes = 64 * 1024;
 
 enum class State : uint8_t { kNotStarted, kRunning, kAtWarp, kAtBarrier, kDone };
 
@@ -85,7 +84,6 @@ class Region {
   EMU_NO_TRACE void resume(Thread& t) {
     enter(t);
     t.fiber->resume();
-    rethrow();
   }
   EMU_NO_TRACE void wait(State state, const std::source_location& site) {
     self_->state = state;
@@ -93,45 +91,43 @@ class Region {
     self_->fiber = Fiber::current();
     Fiber::suspend();
   }
-  EMU_NO_TRACE void rethrow() {
-    if (!error_) return;
-    std::exception_ptr error = error_;
-    error_ = nullptr;
-    workers_.clear();  // their threads were left in the middle
-    std::rethrow_exception(error);
-  }
-
   cce::dim3 dims_;
   Body body_ = nullptr;
   void* closure_ = nullptr;
+  uint32_t size_ = 0;  // threads
   uint32_t next_ = 0;
   uint32_t barriers_ = 0;
   Thread* self_ = nullptr;
   Exchange exchange_;
-  std::exception_ptr error_;
-  std::vector<Thread> threads_;
-  std::vector<std::unique_ptr<Fiber>> workers_;  // kept for the next body
+  Thread threads_[kMaxThreads];
+  Fiber* workers_[kMaxThreads] = {};  // kept for the next body
 };
 
 // The SIMT body being run; there is only ever one, since a body runs to its end.
-inline Region& region() {
-  static Region instance;
-  return instance;
-}
+inline Region the_region;
+EMU_NO_TRACE inline Region& region() { return the_region; }
 
 EMU_NO_TRACE inline void Region::run(cce::dim3 dims, Body body, void* closure) {
+  const uint64_t size = uint64_t{dims.x} * dims.y * dims.z;
+  if (size > kMaxThreads) {
+    failf("asc_vf_call: %llu threads, at most %u", static_cast<unsigned long long>(size),
+          kMaxThreads);
+  }
   dims_ = dims;
   body_ = body;
   closure_ = closure;
+  size_ = static_cast<uint32_t>(size);
   next_ = 0;
   barriers_ = 0;
-  threads_.assign(dims.x * dims.y * dims.z, Thread{});
-  for (uint32_t t = 0; t < threads_.size(); ++t) threads_[t].index = t;
+  for (uint32_t t = 0; t < size_; ++t) {
+    threads_[t].state = State::kNotStarted;
+    threads_[t].index = t;
+  }
   start_threads();
   for (;;) {
-    for (uint32_t first = 0; first < threads_.size(); first += kWarp) settle_warp(first);
+    for (uint32_t first = 0; first < size_; first += kWarp) settle_warp(first);
     uint32_t waiting = 0;
-    for (const Thread& t : threads_) waiting += t.state == State::kAtBarrier;
+    for (uint32_t t = 0; t < size_; ++t) waiting += threads_[t].state == State::kAtBarrier;
     if (waiting == 0) return;
     pass_barrier(waiting);
   }
@@ -139,24 +135,18 @@ EMU_NO_TRACE inline void Region::run(cce::dim3 dims, Body body, void* closure) {
 
 EMU_NO_TRACE inline void Region::work(void* region) {
   Region& r = *static_cast<Region*>(region);
-  try {
-    while (r.next_ < r.threads_.size()) {
-      Thread& t = r.threads_[r.next_++];
-      r.enter(t);
-      r.body_(r.closure_);
-      r.self_->state = State::kDone;
-    }
-  } catch (...) {
-    r.error_ = std::current_exception();
+  while (r.next_ < r.size_) {
+    r.enter(r.threads_[r.next_++]);
+    r.body_(r.closure_);
+    r.self_->state = State::kDone;
   }
 }
 
 EMU_NO_TRACE inline void Region::start_threads() {
-  for (size_t used = 0; next_ < threads_.size(); ++used) {
-    if (used == workers_.size()) workers_.push_back(std::make_unique<Fiber>(64 * 1024));
+  for (uint32_t used = 0; next_ < size_; ++used) {
+    if (workers_[used] == nullptr) workers_[used] = new Fiber(kStackBytes);
     workers_[used]->start(&Region::work, this);
     workers_[used]->resume();
-    rethrow();
   }
 }
 
@@ -168,8 +158,7 @@ EMU_NO_TRACE inline bool earlier(const std::source_location& a, const std::sourc
 }
 
 EMU_NO_TRACE inline void Region::settle_warp(uint32_t first) {
-  const uint32_t size = static_cast<uint32_t>(threads_.size());
-  const uint32_t last = first + kWarp < size ? first + kWarp : size;
+  const uint32_t last = first + kWarp < size_ ? first + kWarp : size_;
   for (;;) {
     const Thread* leader = nullptr;
     for (uint32_t t = first; t < last; ++t) {
@@ -193,12 +182,11 @@ EMU_NO_TRACE inline void Region::settle_warp(uint32_t first) {
 }
 
 EMU_NO_TRACE inline void Region::pass_barrier(uint32_t waiting) {
-  if (waiting != threads_.size()) {
-    failf("asc_syncthreads: %u of %zu threads returned without reaching it",
-          static_cast<uint32_t>(threads_.size()) - waiting, threads_.size());
+  if (waiting != size_) {
+    failf("asc_syncthreads: %u of %u threads returned without reaching it", size_ - waiting, size_);
   }
   ++barriers_;
-  for (Thread& t : threads_) resume(t);
+  for (uint32_t t = 0; t < size_; ++t) resume(threads_[t]);
 }
 
 // The coordinates of the running thread. One thread's calls may share a result, which keeps the
