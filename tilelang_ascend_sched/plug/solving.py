@@ -1,4 +1,4 @@
-"""The solver as TileLang's AutoSchedule meets it: told what the lowering knows, heard by its report."""
+"""The solver as AutoSchedule meets it: told what the lowering knows, heard by its report."""
 
 from __future__ import annotations
 

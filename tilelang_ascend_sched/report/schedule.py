@@ -11,8 +11,8 @@ from typing import Any
 class Note:
     """One thing a pass tells the user.
 
-    kind: ``decision``, or ``degraded`` when the result is worse than it could be (a spilled flag, an
-        unproven schedule, ...): a warning, and with ``tl.ascend_sched.strict`` an error.
+    kind: ``decision``, or ``degraded`` when the result is worse than it could be (a spilled flag,
+        an unproven schedule, ...): a warning, and with ``tl.ascend_sched.strict`` an error.
     source: the pass, or ``solver``.
     data: the facts behind the message, JSON values.
     """
