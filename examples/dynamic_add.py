@@ -9,7 +9,7 @@ def dynamic_add(n: int = 1024, rows: int = 16, blocks: int = 4, **_: int):
     m = T.dynamic("m")
 
     @T.prim_func
-    def kernel(
+    def dynamic_add(
         X: T.Tensor((m, n), T.float32),
         Y: T.Tensor((m, n), T.float32),
         Z: T.Tensor((m, n), T.float32),
@@ -27,7 +27,7 @@ def dynamic_add(n: int = 1024, rows: int = 16, blocks: int = 4, **_: int):
                             x[r, c] = x[r, c] + y[r, c]
                     T.copy(x, Z[row, 0])
 
-    return kernel
+    return dynamic_add
 
 
 TINY = {"m": 37, "n": 64, "rows": 8, "blocks": 2}

@@ -33,7 +33,7 @@ def flash_simd(
     annotations = {"enable_offset": True} if hinted else {}
 
     @T.prim_func
-    def kernel(
+    def flash_simd(
         Q: T.Tensor((queries, d), T.bfloat16),
         K: T.Tensor((keys, d), T.bfloat16),
         V: T.Tensor((keys, d), T.bfloat16),
@@ -107,7 +107,7 @@ def flash_simd(
                             T.simd.vsts(out[r, c], T.simd.vdiv(T.simd.vld(out[r, c]), total))
                 T.dual_copy(out, O[row : row + tile_q, 0:d])
 
-    return kernel
+    return flash_simd
 
 
 TINY = {"queries": 64, "keys": 256, "d": 128, "tile_q": 32, "tile_k": 128, "blocks": 2}

@@ -30,7 +30,7 @@ def flash_simt(
     scale = 1 / math.sqrt(d)
 
     @T.prim_func
-    def kernel(
+    def flash_simt(
         Q: T.Tensor((queries, d), T.bfloat16),
         K: T.Tensor((keys, d), T.bfloat16),
         V: T.Tensor((keys, d), T.bfloat16),
@@ -97,7 +97,7 @@ def flash_simt(
                         out[r, c] = out[r, c] / mass[r]
                 T.dual_copy(out, O[row : row + tile_q, 0:d])
 
-    return kernel
+    return flash_simt
 
 
 TINY = {

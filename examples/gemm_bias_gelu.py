@@ -26,7 +26,7 @@ def gemm_bias_gelu(
     rows = tile_m // 2
 
     @T.prim_func
-    def kernel(
+    def gemm_bias_gelu(
         A: T.Tensor((m, k), T.bfloat16),
         B: T.Tensor((n, k), T.bfloat16),
         Bias: T.Tensor((n,), T.float32),
@@ -56,7 +56,7 @@ def gemm_bias_gelu(
                         )
                 T.dual_copy(out, C[row : row + tile_m, col : col + tile_n])
 
-    return kernel
+    return gemm_bias_gelu
 
 
 TINY = {"m": 64, "n": 64, "k": 64, "tile_m": 32, "tile_n": 32, "tile_k": 32, "blocks": 2}

@@ -20,7 +20,7 @@ def gemm_cube(
     tiles = m // tile_m * columns
 
     @T.prim_func
-    def kernel(
+    def gemm_cube(
         A: T.Tensor((m, k), T.bfloat16),
         B: T.Tensor((n, k), T.bfloat16),
         C: T.Tensor((m, n), T.float32),
@@ -39,7 +39,7 @@ def gemm_cube(
                     T.gemm(a, b, acc, transpose_B=True, clear_accum=step == 0)
                 T.copy(acc, C[row, col])
 
-    return kernel
+    return gemm_cube
 
 
 TINY = {"m": 64, "n": 64, "k": 64, "tile_m": 32, "tile_n": 32, "tile_k": 32, "blocks": 2}

@@ -18,7 +18,7 @@ def gemm_fp8(
     band = n // blocks
 
     @T.prim_func
-    def kernel(
+    def gemm_fp8(
         A: T.Tensor((m, k), T.float8_e4m3fn),
         B: T.Tensor((n, k), T.float8_e4m3fn),
         C: T.Tensor((m, n), T.bfloat16),
@@ -36,7 +36,7 @@ def gemm_fp8(
                         T.gemm(a, b, acc, transpose_B=True, clear_accum=step == 0)
                     T.copy(acc, C[i * tile_m, col])
 
-    return kernel
+    return gemm_fp8
 
 
 TINY = {"m": 64, "n": 64, "k": 128, "tile_m": 32, "tile_n": 32, "tile_k": 64, "blocks": 2}

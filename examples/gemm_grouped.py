@@ -23,7 +23,7 @@ def gemm_grouped(
     band = n // blocks
 
     @T.prim_func
-    def kernel(
+    def gemm_grouped(
         A: T.Tensor((rows, k), T.bfloat16),
         B: T.Tensor((groups, n, k), T.bfloat16),
         Start: T.Tensor((groups,), T.int32),
@@ -45,7 +45,7 @@ def gemm_grouped(
                             T.gemm(a, b, acc, transpose_B=True, clear_accum=step == 0)
                         T.copy(acc, C[row, col])
 
-    return kernel
+    return gemm_grouped
 
 
 TINY = {

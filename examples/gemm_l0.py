@@ -19,7 +19,7 @@ def gemm_l0(
     inner = tile_k // k0
 
     @T.prim_func
-    def kernel(
+    def gemm_l0(
         A: T.Tensor((m, k), T.bfloat16),
         B: T.Tensor((n, k), T.bfloat16),
         C: T.Tensor((m, n), T.float32),
@@ -40,7 +40,7 @@ def gemm_l0(
                         T.gemm(a0, b0, acc, transpose_B=True, clear_accum=step * inner + s == 0)
                 T.copy(acc, C[i * tile_m, j * tile_n])
 
-    return kernel
+    return gemm_l0
 
 
 TINY = {

@@ -18,7 +18,7 @@ def gemm_relu(
     rows = tile_m // 2
 
     @T.prim_func
-    def kernel(
+    def gemm_relu(
         A: T.Tensor((m, k), T.bfloat16),
         B: T.Tensor((n, k), T.bfloat16),
         C: T.Tensor((m, n), T.float32),
@@ -40,7 +40,7 @@ def gemm_relu(
                         half[r, c] = T.max(half[r, c], T.float32(0))
                 T.dual_copy(half, C[row : row + tile_m, col : col + tile_n])
 
-    return kernel
+    return gemm_relu
 
 
 TINY = {"m": 32, "n": 64, "k": 64, "tile_m": 32, "tile_n": 32, "tile_k": 32, "blocks": 2}

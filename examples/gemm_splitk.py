@@ -19,7 +19,7 @@ def gemm_splitk(
     share = k // split
 
     @T.prim_func
-    def kernel(
+    def gemm_splitk(
         A: T.Tensor((m, k), T.bfloat16),
         B: T.Tensor((n, k), T.bfloat16),
         C: T.Tensor((m, n), T.float32),
@@ -38,7 +38,7 @@ def gemm_splitk(
                     T.copy(acc, C[i * tile_m, j * tile_n])
             T.set_atomic_none()
 
-    return kernel
+    return gemm_splitk
 
 
 TINY = {"m": 64, "n": 64, "k": 128, "tile_m": 32, "tile_n": 32, "tile_k": 32, "split": 2}

@@ -11,7 +11,7 @@ def gemv(batch: int = 64, m: int = 2048, k: int = 2048, tile: int = 8, blocks: i
     """Block ``b`` takes every ``blocks``-th matrix; SIMD lanes sum columns, then each other."""
 
     @T.prim_func
-    def kernel(
+    def gemv(
         A: T.Tensor((batch, m, k), T.bfloat16),
         X: T.Tensor((batch, k), T.bfloat16),
         Y: T.Tensor((batch, m), T.float32),
@@ -38,7 +38,7 @@ def gemv(batch: int = 64, m: int = 2048, k: int = 2048, tile: int = 8, blocks: i
                             T.simd.vsts(y[r], T.simd.vcadd(total), dist="ONEPT_B32")
                     T.copy(y, Y[b, step * tile : (step + 1) * tile])
 
-    return kernel
+    return gemv
 
 
 TINY = {"batch": 4, "m": 32, "k": 256, "tile": 8, "blocks": 2}

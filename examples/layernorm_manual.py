@@ -15,7 +15,7 @@ def layernorm_manual(rows: int = 4096, width: int = 4096, tile: int = 2, blocks:
     share = rows // blocks
 
     @T.prim_func
-    def kernel(
+    def layernorm_manual(
         X: T.Tensor((rows, width), T.float32),
         Gamma: T.Tensor((width,), T.float32),
         Beta: T.Tensor((width,), T.float32),
@@ -59,7 +59,7 @@ def layernorm_manual(rows: int = 4096, width: int = 4096, tile: int = 2, blocks:
                 with T.Stage(2):
                     T.copy(y, Y[row, 0])
 
-    return kernel
+    return layernorm_manual
 
 
 TINY = {"rows": 16, "width": 128, "tile": 2, "blocks": 2}

@@ -9,7 +9,7 @@ def manual_ring(rows: int = 64, width: int = 4096, blocks: int = 2):
     share = rows // blocks
 
     @T.prim_func
-    def kernel(
+    def manual_ring(
         X: T.Tensor((rows, width), T.float32),
         Y: T.Tensor((rows, width), T.float32),
     ):
@@ -26,7 +26,7 @@ def manual_ring(rows: int = 64, width: int = 4096, blocks: int = 2):
                         ring[i % 2, c] = ring[i % 2, c] * ring[i % 2, c] + T.float32(1)
                 T.copy(ring[i % 2, 0:width], Y[first + i, 0:width])
 
-    return kernel
+    return manual_ring
 
 
 TINY = {"rows": 8, "width": 128, "blocks": 2}

@@ -17,7 +17,7 @@ def mlp(
     half = tile_m // 2
 
     @T.prim_func
-    def kernel(
+    def mlp(
         A: T.Tensor((rows, k), T.bfloat16),
         B1: T.Tensor((hidden, k), T.bfloat16),
         B2: T.Tensor((n, hidden), T.bfloat16),
@@ -46,7 +46,7 @@ def mlp(
                 T.gemm(h, b2, second, transpose_B=True, clear_accum=True)
                 T.copy(second, C[row, 0])
 
-    return kernel
+    return mlp
 
 
 TINY = {"rows": 128, "k": 64, "hidden": 64, "n": 64, "tile_m": 32, "blocks": 2}

@@ -14,7 +14,7 @@ def quant_fp8(rows: int = 4096, width: int = 7168, tile: int = 4, blocks: int = 
     floor = 1e-4
 
     @T.prim_func
-    def kernel(
+    def quant_fp8(
         X: T.Tensor((rows, width), T.bfloat16),
         Y: T.Tensor((rows, width), T.float8_e4m3fn),
         S: T.Tensor((rows,), T.float32),
@@ -46,7 +46,7 @@ def quant_fp8(rows: int = 4096, width: int = 7168, tile: int = 4, blocks: int = 
                 T.copy(y, Y[row, 0])
                 T.copy(s, S[row : row + tile])
 
-    return kernel
+    return quant_fp8
 
 
 TINY = {"rows": 16, "width": 256, "tile": 2, "blocks": 2}

@@ -14,7 +14,7 @@ def rmsnorm(
     share = rows // blocks
 
     @T.prim_func
-    def kernel(
+    def rmsnorm(
         X: T.Tensor((rows, width), T.bfloat16),
         W: T.Tensor((width,), T.bfloat16),
         Y: T.Tensor((rows, width), T.bfloat16),
@@ -44,7 +44,7 @@ def rmsnorm(
                             )
                 T.copy(y, Y[row, 0])
 
-    return kernel
+    return rmsnorm
 
 
 TINY = {"rows": 8, "width": 128, "tile": 2, "threads": 64, "blocks": 2}

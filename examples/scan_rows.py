@@ -17,7 +17,7 @@ def scan_rows(
     stretch = chunk // lanes
 
     @T.prim_func
-    def kernel(
+    def scan_rows(
         X: T.Tensor((rows, width), T.float32),
         Y: T.Tensor((rows, width), T.float32),
     ):
@@ -53,7 +53,7 @@ def scan_rows(
                         carry[r] = total
                 T.copy(y, Y[row : row + tile, step * chunk : (step + 1) * chunk])
 
-    return kernel
+    return scan_rows
 
 
 TINY = {"rows": 16, "width": 512, "chunk": 128, "tile": 8, "lanes": 16, "blocks": 2}

@@ -15,7 +15,7 @@ def streams(count: int = 4, iterations: int = 8, width: int = 256):
     chains = tuple(range(count))
 
     @T.prim_func
-    def kernel(
+    def streams(
         X: T.Tensor((count, iterations, width), T.float32),
         Y: T.Tensor((count, iterations, width), T.float32),
     ):
@@ -29,7 +29,7 @@ def streams(count: int = 4, iterations: int = 8, width: int = 256):
                             buffers[s][c] = buffers[s][c] + T.float32(s + 1)
                     T.copy(buffers[s], Y[s, i, 0:width])
 
-    return kernel
+    return streams
 
 
 def streams_1(**sizes: int):

@@ -24,7 +24,7 @@ def topk(
     per_lane = experts // WARP
 
     @T.prim_func
-    def kernel(
+    def topk(
         X: T.Tensor((tokens, experts), T.float32),
         Value: T.Tensor((tokens, k), T.float32),
         Index: T.Tensor((tokens, k), T.int32),
@@ -66,7 +66,7 @@ def topk(
                 T.copy(value, Value[row, 0])
                 T.copy(index, Index[row, 0])
 
-    return kernel
+    return topk
 
 
 TINY = {"tokens": 32, "experts": 64, "k": 8, "tile": 8, "threads": 128, "blocks": 2}

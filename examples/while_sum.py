@@ -9,7 +9,7 @@ def while_sum(rows: int = 4096, width: int = 512, tile: int = 16, blocks: int = 
     share = rows // blocks
 
     @T.prim_func
-    def kernel(
+    def while_sum(
         X: T.Tensor((rows, width), T.float32),
         Count: T.Tensor((blocks,), T.int32),
         Sum: T.Tensor((blocks, width), T.float32),
@@ -34,7 +34,7 @@ def while_sum(rows: int = 4096, width: int = 512, tile: int = 16, blocks: int = 
                 done += tile
             T.copy(total, Sum[block, 0:width])
 
-    return kernel
+    return while_sum
 
 
 TINY = {"rows": 64, "width": 64, "tile": 8, "blocks": 2}

@@ -15,7 +15,7 @@ def guarded_loop():
     """Every other iteration loads, works and stores; the others do nothing."""
 
     @T.prim_func
-    def kernel(X: T.Tensor((6, WIDTH), T.float32), Y: T.Tensor((6, WIDTH), T.float32)):
+    def guarded_loop(X: T.Tensor((6, WIDTH), T.float32), Y: T.Tensor((6, WIDTH), T.float32)):
         with T.Kernel(1):
             x = T.alloc_shared((WIDTH,), T.float32)
             for i in T.Pipelined(6, num_stages=2):
@@ -26,14 +26,14 @@ def guarded_loop():
                             x[c] = x[c] * T.float32(2)
                     T.copy(x, Y[i, 0:WIDTH])
 
-    return kernel
+    return guarded_loop
 
 
 def either_branch():
     """Both branches fill the same buffer, which is stored after them."""
 
     @T.prim_func
-    def kernel(
+    def either_branch(
         X: T.Tensor((4, WIDTH), T.float32),
         Z: T.Tensor((4, WIDTH), T.float32),
         Pick: T.Tensor((4,), T.int32),
@@ -48,14 +48,14 @@ def either_branch():
                     T.copy(Z[i, 0:WIDTH], x)
                 T.copy(x, Y[i, 0:WIDTH])
 
-    return kernel
+    return either_branch
 
 
 def while_copy():
     """A ``while`` that goes on until a tensor says so."""
 
     @T.prim_func
-    def kernel(
+    def while_copy(
         X: T.Tensor((8, WIDTH), T.float32),
         Count: T.Tensor((1,), T.int32),
         Y: T.Tensor((8, WIDTH), T.float32),
@@ -72,14 +72,14 @@ def while_copy():
                 T.copy(x, Y[i, 0:WIDTH])
                 i += 1
 
-    return kernel
+    return while_copy
 
 
 def data_bound():
     """An inner loop whose trip count, 0 included, stands in a tensor; its sum is stored anyway."""
 
     @T.prim_func
-    def kernel(
+    def data_bound(
         X: T.Tensor((4, WIDTH), T.float32),
         Count: T.Tensor((3,), T.int32),
         Y: T.Tensor((3, WIDTH), T.float32),
@@ -98,7 +98,7 @@ def data_bound():
                             total[c] = total[c] + x[c]
                 T.copy(total, Y[i, 0:WIDTH])
 
-    return kernel
+    return data_bound
 
 
 def dynamic_rows():
@@ -106,7 +106,7 @@ def dynamic_rows():
     m = T.dynamic("m")
 
     @T.prim_func
-    def kernel(X: T.Tensor((m, WIDTH), T.float32), Y: T.Tensor((m, WIDTH), T.float32)):
+    def dynamic_rows(X: T.Tensor((m, WIDTH), T.float32), Y: T.Tensor((m, WIDTH), T.float32)):
         with T.Kernel(1):
             x = T.alloc_shared((4, WIDTH), T.float32)
             for i in T.Pipelined(T.ceildiv(m, 4), num_stages=2):
@@ -116,7 +116,7 @@ def dynamic_rows():
                         x[r, c] = x[r, c] + T.float32(1)
                 T.copy(x, Y[i * 4, 0])
 
-    return kernel
+    return dynamic_rows
 
 
 def _rows(rng: np.random.Generator, rows: int) -> np.ndarray:

@@ -17,7 +17,7 @@ def cube_gemm():
     """One tile of C over three K steps, stored by the Cube itself; two tiles in turn."""
 
     @T.prim_func
-    def kernel(
+    def cube_gemm(
         A: T.Tensor((2 * SIDE, STEPS * SIDE), T.bfloat16),
         B: T.Tensor((SIDE, STEPS * SIDE), T.bfloat16),
         C: T.Tensor((2 * SIDE, SIDE), T.float32),
@@ -33,14 +33,14 @@ def cube_gemm():
                     T.gemm(a, b, acc, transpose_B=True, clear_accum=k == 0)
                 T.copy(acc, C[i * SIDE, 0])
 
-    return kernel
+    return cube_gemm
 
 
 def mixed_gemm():
     """Products on the Cube, the sign turned on both Vector cores; two blocks of two tiles."""
 
     @T.prim_func
-    def kernel(
+    def mixed_gemm(
         A: T.Tensor((4 * SIDE, SIDE), T.bfloat16),
         B: T.Tensor((SIDE, SIDE), T.bfloat16),
         C: T.Tensor((4 * SIDE, SIDE), T.float32),
@@ -61,7 +61,7 @@ def mixed_gemm():
                         half[r, c] = -half[r, c]
                 T.dual_copy(half, C[row : row + SIDE, 0:SIDE])
 
-    return kernel
+    return mixed_gemm
 
 
 def l0_gemm():
@@ -69,7 +69,7 @@ def l0_gemm():
     wide = 2 * SIDE
 
     @T.prim_func
-    def kernel(
+    def l0_gemm(
         A: T.Tensor((SIDE, STEPS * wide), T.bfloat16),
         B: T.Tensor((SIDE, STEPS * wide), T.bfloat16),
         C: T.Tensor((SIDE, SIDE), T.float32),
@@ -89,14 +89,14 @@ def l0_gemm():
                     T.gemm(a0, b0, acc, transpose_B=True, clear_accum=k * 2 + s == 0)
             T.copy(acc, C)
 
-    return kernel
+    return l0_gemm
 
 
 def atomic_gemm():
     """Two blocks add their halves of K to the same tile in GM."""
 
     @T.prim_func
-    def kernel(
+    def atomic_gemm(
         A: T.Tensor((SIDE, 2 * SIDE), T.bfloat16),
         B: T.Tensor((SIDE, 2 * SIDE), T.bfloat16),
         C: T.Tensor((SIDE, SIDE), T.float32),
@@ -112,7 +112,7 @@ def atomic_gemm():
             T.copy(acc, C)
             T.set_atomic_none()
 
-    return kernel
+    return atomic_gemm
 
 
 def _operands(rng: np.random.Generator, m: int, k: int) -> dict[str, np.ndarray]:

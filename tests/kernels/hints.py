@@ -16,7 +16,7 @@ def task():
     """Two loads as one task."""
 
     @T.prim_func
-    def kernel(
+    def task(
         X: T.Tensor((4, WIDTH), T.float32),
         Z: T.Tensor((4, WIDTH), T.float32),
         Y: T.Tensor((4, WIDTH), T.float32),
@@ -33,14 +33,14 @@ def task():
                         x[c] = x[c] - z[c]
                 T.copy(x, Y[i, 0:WIDTH])
 
-    return kernel
+    return task
 
 
 def stage():
     """A pipeline of three stages set by hand."""
 
     @T.prim_func
-    def kernel(X: T.Tensor((6, WIDTH), T.float32), Y: T.Tensor((6, WIDTH), T.float32)):
+    def stage(X: T.Tensor((6, WIDTH), T.float32), Y: T.Tensor((6, WIDTH), T.float32)):
         with T.Kernel(1):
             x = T.alloc_shared((WIDTH,), T.float32)
             y = T.alloc_shared((WIDTH,), T.float32)
@@ -53,14 +53,14 @@ def stage():
                 with T.Stage(2):
                     T.copy(y, Y[i, 0:WIDTH])
 
-    return kernel
+    return stage
 
 
 def versions():
     """Three versions of the buffer, asked for by hand."""
 
     @T.prim_func
-    def kernel(X: T.Tensor((7, WIDTH), T.float32), Y: T.Tensor((7, WIDTH), T.float32)):
+    def versions(X: T.Tensor((7, WIDTH), T.float32), Y: T.Tensor((7, WIDTH), T.float32)):
         with T.Kernel(1):
             x = T.alloc_shared((WIDTH,), T.float32)
             T.annotate_buffer_versions({x: 3})
@@ -71,14 +71,14 @@ def versions():
                         x[c] = x[c] * x[c]
                 T.copy(x, Y[i, 0:WIDTH])
 
-    return kernel
+    return versions
 
 
 def ring():
     """Two slots indexed by hand."""
 
     @T.prim_func
-    def kernel(X: T.Tensor((6, WIDTH), T.float32), Y: T.Tensor((6, WIDTH), T.float32)):
+    def ring(X: T.Tensor((6, WIDTH), T.float32), Y: T.Tensor((6, WIDTH), T.float32)):
         with T.Kernel(1):
             slots = T.alloc_shared((2, WIDTH), T.float32)
             T.annotate_manual_multi_buffer(slots)
@@ -89,14 +89,14 @@ def ring():
                         slots[i % 2, c] = slots[i % 2, c] + T.float32(1)
                 T.copy(slots[i % 2, 0:WIDTH], Y[i, 0:WIDTH])
 
-    return kernel
+    return ring
 
 
 def permuted_rows():
     """Rows go where a permutation says; a hint tells that no two of them meet."""
 
     @T.prim_func
-    def kernel(
+    def permuted_rows(
         X: T.Tensor((6, WIDTH), T.float32),
         Place: T.Tensor((6,), T.int32),
         Y: T.Tensor((6, WIDTH), T.float32),
@@ -108,7 +108,7 @@ def permuted_rows():
                 T.copy(X[i, 0:WIDTH], x)
                 T.copy(x, Y[Place[i], 0:WIDTH])
 
-    return kernel
+    return permuted_rows
 
 
 def many_flags():
@@ -116,7 +116,7 @@ def many_flags():
     chains = tuple(range(CHAINS))
 
     @T.prim_func
-    def kernel(
+    def many_flags(
         X: T.Tensor((CHAINS, 12, WIDTH), T.float32),
         Y: T.Tensor((CHAINS, 12, WIDTH), T.float32),
     ):
@@ -131,7 +131,7 @@ def many_flags():
                             buffers[s][c] = buffers[s][c] + T.float32(s + 1)
                     T.copy(buffers[s], Y[s, i, 0:WIDTH])
 
-    return kernel
+    return many_flags
 
 
 def _rows(rng: np.random.Generator, *shape: int) -> np.ndarray:

@@ -15,21 +15,21 @@ def copy():
     """GM to UB to GM, with nothing between."""
 
     @T.prim_func
-    def kernel(X: T.Tensor((4, WIDTH), T.float32), Y: T.Tensor((4, WIDTH), T.float32)):
+    def copy(X: T.Tensor((4, WIDTH), T.float32), Y: T.Tensor((4, WIDTH), T.float32)):
         with T.Kernel(1):
             x = T.alloc_shared((WIDTH,), T.float32)
             for i in T.Pipelined(4, num_stages=2):
                 T.copy(X[i, 0:WIDTH], x)
                 T.copy(x, Y[i, 0:WIDTH])
 
-    return kernel
+    return copy
 
 
 def simt_add():
     """Two loads, one SIMT body, one store; two blocks."""
 
     @T.prim_func
-    def kernel(
+    def simt_add(
         X: T.Tensor((8, WIDTH), T.float32),
         Y: T.Tensor((8, WIDTH), T.float32),
         Z: T.Tensor((8, WIDTH), T.float32),
@@ -47,14 +47,14 @@ def simt_add():
                         z[r, c] = x[r, c] + y[r, c]
                 T.copy(z, Z[row, 0])
 
-    return kernel
+    return simt_add
 
 
 def simd_scale():
     """A SIMD body with a remainder mask: 96 values are one register and a half."""
 
     @T.prim_func
-    def kernel(X: T.Tensor((4, 96), T.float32), Y: T.Tensor((4, 96), T.float32)):
+    def simd_scale(X: T.Tensor((4, 96), T.float32), Y: T.Tensor((4, 96), T.float32)):
         with T.Kernel(1):
             x = T.alloc_shared((96,), T.float32)
             y = T.alloc_shared((96,), T.float32)
@@ -66,14 +66,14 @@ def simd_scale():
                     T.simd.vsts(y[64], T.simd.vmuls(T.simd.vld(x[64]), 3.0), half, extent=32)
                 T.copy(y, Y[i, 0:96])
 
-    return kernel
+    return simd_scale
 
 
 def two_loops():
     """The second loop consumes what the first one accumulated in UB."""
 
     @T.prim_func
-    def kernel(X: T.Tensor((4, WIDTH), T.float32), Y: T.Tensor((4, WIDTH), T.float32)):
+    def two_loops(X: T.Tensor((4, WIDTH), T.float32), Y: T.Tensor((4, WIDTH), T.float32)):
         with T.Kernel(1):
             x = T.alloc_shared((WIDTH,), T.float32)
             y = T.alloc_shared((WIDTH,), T.float32)
@@ -92,14 +92,14 @@ def two_loops():
                         y[c] = total[c] * T.cast(i, T.float32)
                 T.copy(y, Y[i, 0:WIDTH])
 
-    return kernel
+    return two_loops
 
 
 def through_gm():
     """A row is stored to GM and loaded back from there in the next iteration."""
 
     @T.prim_func
-    def kernel(X: T.Tensor((4, WIDTH), T.float32), Y: T.Tensor((5, WIDTH), T.float32)):
+    def through_gm(X: T.Tensor((4, WIDTH), T.float32), Y: T.Tensor((5, WIDTH), T.float32)):
         with T.Kernel(1):
             x = T.alloc_shared((WIDTH,), T.float32)
             y = T.alloc_shared((WIDTH,), T.float32)
@@ -113,7 +113,7 @@ def through_gm():
                         y[c] = x[c] + y[c]
                 T.copy(y, Y[i + 1, 0:WIDTH])
 
-    return kernel
+    return through_gm
 
 
 def _rows(rng: np.random.Generator, rows: int = 4, width: int = WIDTH) -> dict[str, np.ndarray]:
