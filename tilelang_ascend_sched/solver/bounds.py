@@ -120,3 +120,49 @@ def cycle_bound(model: Model, cycle: Cycle, versions: Sequence[int]) -> Bound:
     assert cycle.ii is not None
     counts = tuple(versions[b] for b in buffers)
     return Bound(cycle.ii, "recurrence", reason, tuple(tasks), tuple(buffers), counts)
+
+
+def depth_bound(model: Model, ii: int | None) -> Bound:
+    """The cycles one iteration takes at least; at this II, or at any with ii None.
+
+    A critical path, or a resource that cannot start before its earliest user is ready, is busy for
+    all of them in turn, and is followed by what its last user still has to do.
+    """
+    graph = Graph(model, model.most)
+    if ii is None:
+        graph.rows = [row for row in graph.rows if row[3] == 0 and row[1] < model.n]
+        ii = model.serial
+    found = graph.longest(ii)
+    assert isinstance(found, tuple), "no depth below a recurrence"
+    head, tail = found[0], graph.tails(ii)
+    last = max(range(model.n), key=lambda t: (head[t] + model.latency[t], -t))
+    path = [last]
+    while (row := found[1][path[-1]]) >= 0:
+        path.append(graph.rows[row][0])
+    tasks = tuple(t for t in reversed(path) if t < model.n)
+    names = " -> ".join(model.problem.tasks[t].name for t in tasks)
+    best = Bound(head[last] + model.latency[last], "critical_path", f"path {names}", tasks)
+    for row, members in model.cliques:
+        name = model.problem.resources[row].name
+        value, users = _one_machine(model, members, head, tail)
+        if value > best.value:
+            best = Bound(value, "resource", f"{name} serves its {len(users)} users in turn", users)
+    return best
+
+
+def _one_machine(
+    model: Model, members: Sequence[int], head: Sequence[int], tail: Sequence[int]
+) -> tuple[int, tuple[int, ...]]:
+    """The best of: earliest head + all intervals + least tail, over members above a head."""
+    best: tuple[int, tuple[int, ...]] = (0, ())
+    rest = {t: tail[t] - model.interval[t] for t in members}
+    order = sorted(members, key=lambda t: (-head[t], t))
+    for least_tail in sorted({rest[t] for t in members})[:16]:
+        busy, users = 0, []
+        for t in order:
+            if rest[t] >= least_tail:
+                busy += model.interval[t]
+                users.append(t)
+                if head[t] + busy + least_tail > best[0]:
+                    best = head[t] + busy + least_tail, tuple(sorted(users))
+    return best

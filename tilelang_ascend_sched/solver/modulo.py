@@ -214,13 +214,4 @@ def _heads_and_tails(model: Model, versions: Sequence[int], ii: int) -> tuple[li
     graph = Graph(model, versions)
     found = graph.longest(ii)
     assert isinstance(found, tuple), "this II is below a recurrence"
-    head = found[0]
-    tail = model.latency + [0] * (graph.size - model.n)
-    rows = [(u, v, lat - dist * ii) for u, v, lat, dist, _ in graph.rows]
-    changed = True
-    while changed:
-        changed = False
-        for u, v, weight in rows:
-            if tail[v] + weight > tail[u]:
-                tail[u], changed = tail[v] + weight, True
-    return head[: model.n], tail[: model.n]
+    return found[0][: model.n], graph.tails(ii)[: model.n]

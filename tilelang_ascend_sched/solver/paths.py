@@ -67,6 +67,26 @@ class Graph:
                     return cycle
         raise AssertionError("longest paths did not settle")
 
+    def tails(self, ii: int) -> list[int]:
+        """For each node, the longest path from its start to the end of the iteration."""
+        tail = self.model.latency + [0] * (self.size - self.model.n)
+        weights = [(u, v, lat - dist * ii) for u, v, lat, dist, _ in self.rows]
+        changed = True
+        while changed:
+            changed = False
+            for u, v, weight in reversed(weights):
+                if tail[v] + weight > tail[u]:
+                    tail[u], changed = tail[v] + weight, True
+        return tail
+
+    def limit_depth(self, depth: int) -> None:
+        """Keeps every iteration within this many cycles."""
+        node = self.size
+        self.size += 1
+        for task, latency in enumerate(self.model.latency):
+            self._add(Arc(task, node, latency), 0)
+            self._add(Arc(node, task, -depth), 0)
+
     def _find_cycle(self, parent: list[int]) -> list[int]:
         seen = [0] * self.size
         for root in range(self.size):
@@ -116,14 +136,17 @@ def window_tails(model: Model, tasks: tuple[int, ...]) -> list[int]:
     return [min(max(1, gaps.get((a, b), 1)) for b in tasks if b != a) for a in tasks]
 
 
-def settled_arcs(model: Model, starts: Sequence[int], ii: int) -> list[Arc]:
+def settled_arcs(
+    model: Model, starts: Sequence[int], ii: int, *, by_pair: bool = False
+) -> list[Arc]:
     """The choices a schedule made, as arcs: who goes first on each resource, and which stage.
 
-    Along a resource only neighbours in phase need an arc: the rest follows.
+    Along a resource only neighbours in phase need an arc: the rest follows. ``by_pair`` gives
+    every pair its own two arcs instead.
     """
     arcs: list[Arc] = []
     done: set[tuple[int, int]] = set()
-    for row, tasks in model.cliques:
+    for row, tasks in model.cliques if not by_pair else ():
         order = sorted(tasks, key=lambda t: (starts[t] % ii, t))
         for a, b in zip(order, order[1:] + order[:1]):
             turn = (starts[b] - starts[a]) // ii if a != b else 1

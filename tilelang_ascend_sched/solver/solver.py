@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from .answer import ScheduleAnswer, Verdict, Work
-from .bounds import ii_bounds, impossible_cycle
+from .answer import Bound, ScheduleAnswer, Verdict, Work
+from .bounds import depth_bound, ii_bounds, impossible_cycle
+from .branch import BranchAndBound
 from .checker import verify
+from .engine import Status
 from .heuristic import fill_versions, search
+from .ii_search import least_ii
 from .model import Model
+from .polish import keep_program_order, save_bytes
 from .problem import ScheduleProblem
+from .reasons import cycle_reasons, overdrawn_reasons, smallest_reasons
+from .run import ENGINES, Run, exact_engines
+from .time_search import least_depth, least_time
+
+PLACEMENTS = 20_000
+OBJECTIVES = ("time", "ii")
 
 
 def solve(
@@ -18,37 +28,129 @@ def solve(
     budget: float = 1.0,
     seed: int = 0,
 ) -> ScheduleAnswer:
+    """The best schedule of a problem, checked, with what is proven about it.
+
+    ``objective`` "time" minimises (trips - 1) * II + depth, or II and then depth if the trip count
+    is unknown; "ii" minimises II alone. A region's makespan is minimised either way.
+    ``engine`` is one of ENGINES; "auto" asks the exact ones only where the heuristic is not proven
+    optimal. ``budget`` scales the solver work allowed; nothing depends on the clock.
+    Raises ValueError for an unknown objective or engine.
+    """
+    if objective not in OBJECTIVES:
+        raise ValueError(f"objective must be one of {OBJECTIVES}, got {objective!r}")
+    if engine not in ENGINES:
+        raise ValueError(f"engine must be one of {ENGINES}, got {engine!r}")
+    if not budget > 0:
+        raise ValueError(f"budget must be above 0, got {budget!r}")
     model = Model(problem)
-    if impossible_cycle(model):
-        return ScheduleAnswer(Verdict.INFEASIBLE, objective, reasons=("cycle",))
-    bounds = ii_bounds(model) if not model.region else []
-    lower = max((b.value for b in bounds), default=0)
-    found = search(model, model.fixed_ii or lower, 20000)
-    best = found.best
-    if best is None:
-        return ScheduleAnswer(Verdict.OUT_OF_BUDGET, objective)
-    ii = None if model.region else best.ii
-    verify(problem, best.starts, ii, best.versions)
-    value = best.depth if model.region else best.ii
-    verdict = Verdict.OPTIMAL if value == lower else Verdict.FEASIBLE
-    return ScheduleAnswer(
-        verdict,
-        "makespan" if model.region else "ii",
-        best.starts,
-        best.versions,
-        ii,
-        best.depth,
-        False,
-        best.bytes,
-        value,
-        lower,
-        tuple(bounds),
-        (),
-        "heuristic",
-        Work(found.spent),
-    )
+    name = "makespan" if model.region else "ii"
+    reasons = _contradiction(model)
+    if reasons:
+        return ScheduleAnswer(Verdict.INFEASIBLE, name, reasons=reasons)
+    trips = None if model.region or objective == "ii" else problem.trip_count
+    weight = None if trips is None else trips - 1
+    run = Run(model, exact_engines(engine, seed), budget, weight)
+    if not model.region:
+        run.bounds = ii_bounds(model)
+        run.lower_ii = max(bound.value for bound in run.bounds)
+    found = search(model, run.lower_ii, int(PLACEMENTS * budget))
+    run.work += Work(placements=found.spent)
+    if found.best is not None:
+        run.offer(found.best, "heuristic")
+    if model.region:
+        return _finish_region(run)
+    least_ii(run)
+    if run.best is None:
+        return _no_schedule(run, name)
+    return _finish_loop(run, objective)
 
 
 def granted_versions(problem: ScheduleProblem, answer: ScheduleAnswer) -> list[int]:
     """The answer's version counts, raised in buffer order to what capacity and policy allow."""
     return list(fill_versions(Model(problem), answer.versions))
+
+
+def _contradiction(model: Model) -> tuple[str, ...]:
+    reasons = overdrawn_reasons(model.problem)
+    if reasons:
+        return reasons
+    cycle = impossible_cycle(model)
+    return cycle_reasons(model, cycle) if cycle is not None else ()
+
+
+def _finish_region(run: Run) -> ScheduleAnswer:
+    bound = depth_bound(run.model, run.model.fixed_ii)
+    run.bounds = [bound]
+    lower = bound.value
+    if run.best is None or run.best.depth > lower:
+        at_most = None if run.best is None else run.best.depth - 1
+        reply = run.ask(run.model.fixed_ii, depth_at_most=at_most, minimise=True)
+        if run.best is None:
+            return _no_schedule(run, "makespan")
+        if reply.status is Status.REFUTED or (reply.status is Status.FOUND and reply.proven):
+            lower = run.best.depth
+            run.bounds.append(Bound(lower, "refuted", f"no schedule is shorter than {lower}"))
+        else:
+            lower = max(lower, reply.depth_bound)
+    run.depth_proven = run.best.depth == lower
+    keep_program_order(run)
+    return _answer(run, "makespan", run.best.depth, lower)
+
+
+def _finish_loop(run: Run, objective: str) -> ScheduleAnswer:
+    if run.weight is None:
+        if objective == "time":
+            least_depth(run, engines=1)
+            save_bytes(run)
+            keep_program_order(run)
+        return _answer(run, "ii", run.best.ii, run.lower_ii)
+    lower = least_time(run)
+    run.bounds.append(depth_bound(run.model, None))
+    save_bytes(run)
+    keep_program_order(run)
+    return _answer(run, "time", run.best.time(run.weight), lower)
+
+
+def _answer(run: Run, objective: str, value: int, lower: int) -> ScheduleAnswer:
+    best, model = run.best, run.model
+    ii = None if model.region else best.ii
+    verify(model.problem, best.starts, ii, best.versions)
+    return ScheduleAnswer(
+        verdict=Verdict.OPTIMAL if value <= lower else Verdict.FEASIBLE,
+        objective=objective,
+        starts=best.starts,
+        versions=best.versions,
+        ii=ii,
+        depth=best.depth,
+        depth_proven=run.depth_proven,
+        bytes=best.bytes,
+        value=value,
+        lower_bound=min(lower, value),
+        bounds=tuple(run.bounds),
+        engine=run.best_by,
+        work=run.work,
+    )
+
+
+def _no_schedule(run: Run, objective: str) -> ScheduleAnswer:
+    """Nothing was found: proven impossible with its reasons, or out of budget."""
+    if run.model.monotone and _refuted(run.model.problem):
+        reasons = smallest_reasons(run.model.problem, _refuted)
+        return ScheduleAnswer(Verdict.INFEASIBLE, objective, reasons=reasons, work=run.work)
+    bounds = tuple(run.bounds)
+    lower = run.lower_ii if objective == "ii" else 0
+    return ScheduleAnswer(
+        Verdict.OUT_OF_BUDGET, objective, lower_bound=lower, bounds=bounds, work=run.work
+    )
+
+
+def _refuted(problem: ScheduleProblem) -> bool:
+    """Whether no II works: with an II this long, what is still impossible always is."""
+    model = Model(problem)
+    if impossible_cycle(model) is not None:
+        return True
+    ii = model.fixed_ii or 2 * model.serial
+    engine = BranchAndBound()
+    return engine.find(model, ii, depth_at_most=None, minimise=False, effort=0.5).status is (
+        Status.REFUTED
+    )

@@ -1,0 +1,98 @@
+"""The shallowest schedule at one II, and the least time of a whole loop over all II."""
+
+from __future__ import annotations
+
+from .bounds import depth_bound
+from .branch import BranchAndBound
+from .engine import Status
+from .run import Run
+
+RANGES = 400
+
+
+def least_depth(run: Run, *, engines: int | None = None, share: float = 0.4) -> None:
+    """Makes the best schedule as shallow as its II allows."""
+    assert run.best is not None
+    ii = run.best.ii
+    bound = depth_bound(run.model, ii)
+    if run.best.depth > bound.value:
+        reply = run.ask(
+            ii, depth_at_most=run.best.depth - 1, minimise=True, share=share, engines=engines
+        )
+        proven = reply.status is Status.REFUTED or (reply.status is Status.FOUND and reply.proven)
+    else:
+        proven = True
+    if run.best.ii == ii:
+        run.depth_proven = proven or run.best.depth <= bound.value
+
+
+def least_time(run: Run) -> int:
+    """Minimises weight * II + depth; returns a proven lower bound on it.
+
+    A longer II pays only if it saves more depth than it costs, so II is bounded by the depth no
+    schedule goes below; ranges of II that cannot win are excluded whole.
+    """
+    assert run.best is not None and run.weight is not None
+    weight, model = run.weight, run.model
+    run.offer_starts(run.best.starts, run.best.ii, run.best_by)
+    least_depth(run)
+    run.depth_floor = depth_bound(model, None).value
+    free = not any(model.stages or ())
+    ample = 2 * model.serial
+    if free and run.best.time(weight) > weight * run.lower_ii + run.depth_floor:
+        # Where nothing wraps around, the iteration is as short as it ever gets.
+        reply = run.ask(ample, minimise=True, share=0.2)
+        if reply.status is Status.FOUND:
+            run.depth_floor = max(run.depth_floor, reply.depth_bound)
+    lower = _exclude_ranges(run, weight, ample)
+    if weight == 0:
+        _shorten(run)
+    return lower
+
+
+def _exclude_ranges(run: Run, weight: int, ample: int) -> int:
+    """Visits ranges of II, short ones first; returns the bound that is left at the end."""
+    branch = BranchAndBound()
+    able = any(engine.name == branch.name for engine in run.engines)
+    best = run.best
+    assert best is not None
+    lower = best.time(weight)
+    stack = [(run.lower_ii, ample)]
+    for _ in range(RANGES):
+        if not stack:
+            break
+        low, high = stack.pop()
+        goal = run.best.time(weight) - 1
+        if weight:
+            high = min(high, (goal - run.depth_floor) // weight)
+        depth = goal - weight * low
+        if low > high or depth < run.depth_floor:
+            continue
+        if low == high:
+            reply = run.ask(low, depth_at_most=depth, minimise=True, share=0.1)
+            if reply.status is not Status.REFUTED and not reply.proven:
+                lower = min(lower, weight * low + max(run.depth_floor, reply.depth_bound))
+            continue
+        if not able or run.left[branch.name] <= 0:
+            lower = min(lower, weight * low + run.depth_floor)
+            continue
+        reply = branch.exclude(run.model, low, high, depth=depth, effort=0.1)
+        run.left[branch.name] -= reply.effort
+        run.work += reply.work
+        if reply.status is not Status.REFUTED:
+            middle = (low + high) // 2
+            stack += [(middle + 1, high), (low, middle)]
+    for low, _ in stack:
+        lower = min(lower, weight * low + run.depth_floor)
+    return min(lower, run.best.time(weight))
+
+
+def _shorten(run: Run) -> None:
+    """A loop of one trip does not care for II; takes a short one all the same."""
+    assert run.best is not None
+    low = run.lower_ii
+    while low < run.best.ii and run.left:
+        middle = (low + run.best.ii - 1) // 2
+        reply = run.ask(middle, depth_at_most=run.best.depth, share=0.05, engines=1)
+        if reply.status is not Status.FOUND:
+            low = middle + 1
