@@ -56,12 +56,12 @@ class Region {
   // Runs `body(closure)` once for every thread of `dims`.
   EMU_NO_TRACE void run(cce::dim3 dims, Body body, void* closure);
 
-  cce::dim3 dims() const { return dims_; }
-  cce::dim3 thread_index() const {
+  EMU_NO_TRACE cce::dim3 dims() const { return dims_; }
+  EMU_NO_TRACE cce::dim3 thread_index() const {
     const uint32_t t = self_->index;
     return {t % dims_.x, t / dims_.x % dims_.y, t / (dims_.x * dims_.y)};
   }
-  uint32_t lane() const { return self_->index % kWarp; }
+  EMU_NO_TRACE uint32_t lane() const { return self_->index % kWarp; }
 
   // Waits for the warp; the result is valid until the thread waits again.
   EMU_NO_TRACE const Exchange& meet(uint64_t value, const std::source_location& site) {
