@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "emu/numeric/float16.h"
+#include "emu/numeric/float8.h"
+
 namespace emu {
 
 enum class DType : uint8_t { B8, B16, B32, B64, F32, F16, BF16, E4M3, E5M2, E8M0, E2M1x2, E1M2x2,
@@ -27,7 +30,6 @@ constexpr uint32_t dtype_bytes(DType t) {
   }
 }
 
-// Specialized where a numeric type is defined; plain integers are here.
 template <class T>
 struct DTypeOf {
   static constexpr DType value = sizeof(T) == 8   ? DType::B64
@@ -35,22 +37,24 @@ struct DTypeOf {
                                  : sizeof(T) == 2 ? DType::B16
                                                   : DType::B8;
 };
-template <>
-struct DTypeOf<float> {
-  static constexpr DType value = DType::F32;
-};
-template <>
-struct DTypeOf<int32_t> {
-  static constexpr DType value = DType::S32;
-};
-template <>
-struct DTypeOf<int16_t> {
-  static constexpr DType value = DType::S16;
-};
-template <>
-struct DTypeOf<int8_t> {
-  static constexpr DType value = DType::S8;
-};
+
+#define EMU_DTYPE(type, dtype)                     \
+  template <>                                      \
+  struct DTypeOf<type> {                           \
+    static constexpr DType value = DType::dtype;   \
+  };
+EMU_DTYPE(float, F32)
+EMU_DTYPE(int32_t, S32)
+EMU_DTYPE(int16_t, S16)
+EMU_DTYPE(int8_t, S8)
+EMU_DTYPE(half, F16)
+EMU_DTYPE(bfloat16_t, BF16)
+EMU_DTYPE(float8_e4m3_t, E4M3)
+EMU_DTYPE(float8_e5m2_t, E5M2)
+EMU_DTYPE(float8_e8m0_t, E8M0)
+EMU_DTYPE(float4_e2m1x2_t, E2M1x2)
+EMU_DTYPE(float4_e1m2x2_t, E1M2x2)
+#undef EMU_DTYPE
 
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<std::remove_cv_t<T>>::value;

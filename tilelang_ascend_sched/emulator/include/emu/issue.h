@@ -4,6 +4,7 @@
 // its arguments by value and calls issue(). The body runs later, when the scheduler picks the pipe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <source_location>
@@ -25,14 +26,16 @@ namespace emu {
 enum class Pipe : uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX };
 inline constexpr int kPipes = 7;
 
-enum class Space : uint8_t { GM, UB, L1, L0A, L0B, L0C, BT, FB };
+// MXA and MXB hold the block scales of the operands in L0A and L0B.
+enum class Space : uint8_t { GM, UB, L1, L0A, L0B, L0C, MXA, MXB };
 inline constexpr int kSpaces = 8;
 
 enum class Mode : uint8_t { Read, Write, Atomic };
 
 // `rows` runs of `row_bytes` bytes, `stride` bytes apart. `begin` is a byte offset in the space;
-// for GM a host address. `sub` names the AIV whose UB is meant when an AIC instruction writes it
-// (0 or 1); -1 is the issuing core's own memory.
+// for GM a host address. `sub` names the core whose memory is meant when it is another's: AIV 0 or
+// 1 as an AIC instruction writes UB, kAic as an AIV writes L1; -1 is the issuing core's own.
+inline constexpr int8_t kAic = 2;
 struct Access {
   Space space;
   Mode mode;
@@ -103,7 +106,7 @@ class Body {
   alignas(16) unsigned char bytes_[kBytes];
 };
 
-inline constexpr int kMaxAccesses = 4;
+inline constexpr int kMaxAccesses = 5;
 
 struct Instr {
   const char* name;

@@ -1,4 +1,4 @@
-// What a kernel's text is wrapped with: its entry, and its vector function calls.
+// What a kernel's text is wrapped with: its entry, and the names every kernel may use.
 #pragma once
 
 #include <cstring>
@@ -24,15 +24,6 @@ void call_kernel(void (*kernel)(A...), const uint64_t* slots, std::index_sequenc
 template <class... A>
 void call_kernel(void (*kernel)(A...), const uint64_t* slots) {
   call_kernel(kernel, slots, std::index_sequence_for<A...>{});
-}
-
-// A call of a __simd_vf__ function becomes one instruction of pipe V.
-template <auto function, class... A>
-EMU_NO_TRACE void call_simd(const std::source_location& at, const char* name, A... args) {
-  Instr instr(name, Pipe::V, at);
-  instr.work.kind = kVfSimd;
-  instr.body = Body([=] { function(args...); });
-  issue(std::move(instr));
 }
 
 }  // namespace emu

@@ -3,24 +3,16 @@
 
 #include <cstdint>
 
-#define __NPU_ARCH__ 3510
+#include "emu/vector/qualifiers.h"
 
-#define __aicore__
 #define __global__
-#define __gm__
-#define __ubuf__
 #define __cbuf__
 #define __ca__
 #define __cb__
 #define __cc__
-#define __simt_vf__
-#define __simd_vf__
-#define __simt_callee__
-#define __simd_callee__
 #define __vector__
 #define __cube__
 #define __mix__(aic, aiv)
-#define __launch_bounds__(...)
 #define __grid_constant__
 
 // `if ASC_IS_AIC {` carries its own parentheses.

@@ -1,0 +1,103 @@
+"""What a run of the emulator has to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+PIPES = ("S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX")
+CORES = ("AIC", "AIV0", "AIV1")
+
+
+@dataclass(frozen=True)
+class Site:
+    """An instruction in the text: its core, its pipe and where it stands."""
+
+    core: str
+    pipe: str
+    instruction: str
+    file: str
+    line: int
+    call_site: int
+    """Line of the kernel's text, when ``file`` is a template that it calls; else 0."""
+
+    @property
+    def kernel_line(self) -> int:
+        """The line of the kernel's own text, 0 if unknown."""
+        return self.line if self.file == "kernel.asc" else self.call_site
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong. ``kind`` is one of deadlock, race, race-same-pipe, race-simt, never-written,
+    out-of-range, flag-set-twice, flag-left-set, flag-overflow, lock-left-held, capacity, alignment,
+    budget, error."""
+
+    kind: str
+    message: str
+    block: int
+    """The first block it was seen in; -1 between blocks."""
+    sites: tuple[Site, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """One kernel launch. Tables are indexed by block, then core, then pipe (``CORES``, ``PIPES``)."""
+
+    name: str
+    executed: tuple[tuple[tuple[int, ...], ...], ...]
+    """Instructions that started."""
+    syncs: tuple[tuple[int, ...], ...]
+    """Synchronization instructions executed, by block and core."""
+    times: tuple[dict[str, Any], ...] = ()
+    events: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)
+    critical_path: tuple[int, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Findings and figures of one call of ``emulate``."""
+
+    findings: tuple[Finding, ...]
+    kernels: tuple[KernelRun, ...]
+    source: str = field(default="", repr=False)
+
+    @property
+    def ok(self) -> bool:
+        return not self.findings
+
+    def of_kind(self, *kinds: str) -> list[Finding]:
+        return [f for f in self.findings if f.kind in kinds]
+
+    def executed_syncs(self) -> Iterator[int]:
+        """Synchronization instructions of each block, all cores and kernels together."""
+        for kernel in self.kernels:
+            for block in kernel.syncs:
+                yield sum(block)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
+
+
+def from_json(data: dict[str, Any], source: str) -> Result:
+    findings = tuple(
+        Finding(f["kind"], f["message"], f["block"], tuple(Site(**s) for s in f["sites"]))
+        for f in data["findings"]
+    )
+    kernels = tuple(
+        KernelRun(
+            k["name"],
+            _tuples(k["executed"]),
+            _tuples(k["syncs"]),
+            tuple(k["times"]),
+            _tuples(k["events"]),
+            tuple(k["critical_path"]),
+        )
+        for k in data["kernels"]
+    )
+    return Result(findings, kernels, source)

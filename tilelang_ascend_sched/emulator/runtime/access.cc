@@ -1,0 +1,164 @@
+// Local memories, the GM arrays, and the checks that every declared access goes through.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/findings.h"
+#include "runtime/ledger.h"
+#include "runtime/machine.h"
+
+namespace emu {
+namespace {
+
+constexpr uint64_t kGuard = 1 << 20;
+constexpr uint64_t kUbMapped = 256 * 1024;
+
+// UB is dereferenced by the kernel's own code, so it lies between pages that fault. Mappings are
+// kept for the next block.
+uint8_t* map_ub(int core) {
+  static uint8_t* maps[kCores] = {};
+  static std::vector<uint8_t*> more;
+  auto fresh = [] {
+    void* p = mmap(nullptr, kUbMapped + 2 * kGuard, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) abort();
+    uint8_t* ub = static_cast<uint8_t*>(p) + kGuard;
+    mprotect(ub, kUbMapped, PROT_READ | PROT_WRITE);
+    return ub;
+  };
+  if (machine().blocks.size() > 1) return fresh();
+  if (!maps[core]) maps[core] = fresh();
+  return maps[core];
+}
+
+// Where the AIC's pointers into UB point: never mapped, only ever turned back into offsets.
+uint8_t* ub_view() {
+  static uint8_t* view = [] {
+    void* p = mmap(nullptr, kUbMapped + 2 * kGuard, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) abort();
+    return static_cast<uint8_t*>(p) + kGuard;
+  }();
+  return view;
+}
+
+std::string range_text(const Access& a) {
+  const int64_t last = int64_t(a.begin) + int64_t(a.rows - 1) * a.stride;
+  const int64_t low = std::min<int64_t>(int64_t(a.begin), last);
+  const int64_t high = std::max<int64_t>(int64_t(a.begin), last) + int64_t(a.row_bytes);
+  if (a.space != Space::GM) return std::to_string(low) + ".." + std::to_string(high - 1);
+  const GmArray* array = find_array(a.begin);
+  if (!array) return "outside every argument";
+  return array->name + " bytes " + std::to_string(low - int64_t(array->begin)) + ".." +
+         std::to_string(high - 1 - int64_t(array->begin)) + " of " +
+         std::to_string(array->end - array->begin);
+}
+
+bool in_range(Core& core, const Access& a) {
+  if (a.rows == 0 || a.row_bytes == 0) return true;
+  const int64_t last = int64_t(a.begin) + int64_t(a.rows - 1) * a.stride;
+  const int64_t low = std::min<int64_t>(int64_t(a.begin), last);
+  const int64_t high = std::max<int64_t>(int64_t(a.begin), last) + int64_t(a.row_bytes);
+  if (a.space == Space::GM) {
+    const GmArray* array = find_array(a.begin);
+    return array && low >= int64_t(array->begin) && high <= int64_t(array->end);
+  }
+  return low >= 0 && high <= int64_t(memory_of(core, a).size);
+}
+
+}  // namespace
+
+void LocalMemory::allocate(uint64_t bytes) {
+  size = bytes;
+  valid.assign(bytes, 0);
+  if (!data) {
+    own = {static_cast<uint8_t*>(std::aligned_alloc(64, bytes)), [](uint8_t* p) { std::free(p); }};
+    data = own.get();
+  }
+  clear();
+}
+
+void LocalMemory::clear() {
+  std::memset(data, 0xff, size);
+  std::memset(valid.data(), 0, size);
+}
+
+Core& owner_of(Core& core, const Access& access) {
+  if (access.sub < 0) return core;
+  return machine().block_of(core).cores[access.sub == kAic ? 0 : 1 + access.sub];
+}
+
+LocalMemory& memory_of(Core& core, const Access& access) {
+  return owner_of(core, access).memory[int(access.space)];
+}
+
+const GmArray* find_array(uint64_t address) {
+  const auto& arrays = machine().arrays;
+  auto it = std::upper_bound(arrays.begin(), arrays.end(), address,
+                             [](uint64_t a, const GmArray& g) { return a < g.begin; });
+  if (it == arrays.begin()) return nullptr;
+  --it;
+  return address < it->end || (address == it->end && it->begin == it->end) ? &*it : nullptr;
+}
+
+void check_bounds(Core& core, Entry& entry) {
+  for (int i = 0; i < entry.instr.access_count; ++i) {
+    const Access& a = entry.instr.access[i];
+    if (in_range(core, a)) continue;
+    entry.bad = true;
+    Finding finding("out-of-range");
+    finding.message = std::string(entry.instr.name) + " at line " + line_of(entry.instr.loc) +
+                      (a.mode == Mode::Read ? " reads " : " writes ") + space_name(a.space) + " " +
+                      range_text(a);
+    if (a.space != Space::GM) {
+      finding.message += ", beyond its " + std::to_string(memory_of(core, a).size) + " bytes";
+    }
+    finding.at(core, entry.instr);
+    report(std::move(finding));
+  }
+}
+
+void scalar_touch(Core& core, uint64_t address, uint64_t bytes, Mode mode) {
+  LocalMemory& ub = core.memory[int(Space::UB)];
+  const uint64_t offset = address - reinterpret_cast<uint64_t>(ub.data);
+  Access access{Space::UB, mode, -1, offset, bytes};
+  if (ub.data && offset < ub.size && bytes <= ub.size - offset) {
+    if (mode == Mode::Write) std::memset(&ub.valid[offset], 1, bytes);
+  } else if (address >= machine().gm_begin && address < machine().gm_end) {
+    access.space = Space::GM;
+    access.begin = address;
+    if (!in_range(core, access)) {
+      Finding finding("out-of-range");
+      finding.block = int(machine().block_of(core).index);
+      finding.message = "the scalar program accesses GM outside every argument, after line " +
+                        line_of(core.last_at);
+      finding.add_site(core.name(), Pipe::S, "scalar access", core.last_at);
+      report(std::move(finding));
+      return;
+    }
+  } else {
+    return;
+  }
+  ledger().scalar_access(core, access, core.last_at);
+}
+
+void scalar_access(const void* address, uint64_t bytes, Mode mode, At at) {
+  Core& core = *machine().core;
+  core.last_at = make_loc(at);
+  scalar_touch(core, reinterpret_cast<uint64_t>(address), bytes, mode);
+}
+
+char* ub_base() {
+  Core& core = *machine().core;
+  return reinterpret_cast<char*>(core.aic() ? ub_view() : core.memory[int(Space::UB)].data);
+}
+
+uint64_t ub_offset(const void* pointer) {
+  return reinterpret_cast<uint64_t>(pointer) - reinterpret_cast<uint64_t>(ub_base());
+}
+
+void map_ub_of(Core& core) { core.memory[int(Space::UB)].data = map_ub(core.index); }
+
+}  // namespace emu

@@ -1,0 +1,241 @@
+#include "runtime/vf_trace.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/findings.h"
+#include "runtime/ledger.h"
+
+namespace emu {
+namespace {
+
+constexpr uint32_t kThreadMask = 0xfff;
+
+void set_bits(std::vector<uint64_t>& bits, uint64_t begin, uint64_t count) {
+  while (count > 0) {
+    const uint64_t in_word = std::min<uint64_t>(count, 64 - begin % 64);
+    const uint64_t ones = in_word == 64 ? ~0ull : ((1ull << in_word) - 1);
+    bits[begin / 64] |= ones << (begin % 64);
+    begin += in_word;
+    count -= in_word;
+  }
+}
+
+}  // namespace
+
+VfTrace& vf_trace() {
+  static VfTrace instance;
+  return instance;
+}
+
+void VfTrace::begin(Core& core, bool simt) {
+  core_ = &core;
+  simt_ = simt;
+  ++serial_;
+  who_ = 0;
+  counts_ = {};
+  gm_.clear();
+  clashed_ = false;
+  unwritten_begin_ = unwritten_end_ = 0;
+  const size_t words = kUbBytes / 64;
+  read_.assign(words, 0);
+  written_.assign(words, 0);
+  if (reader_.empty()) {
+    reader_.assign(kUbBytes, 0);
+    writer_.assign(kUbBytes, 0);
+    atomic_serial_.assign(kUbBytes, 0);
+  }
+}
+
+void VfTrace::touch(uint64_t address, uint64_t bytes, Mode mode) {
+  if (!core_) return;
+  const LocalMemory& ub = core_->memory[int(Space::UB)];
+  const uint64_t offset = address - reinterpret_cast<uint64_t>(ub.data);
+  if (simt_) (mode == Mode::Read ? counts_.loads : counts_.stores) += bytes;
+  if (offset < ub.size && bytes <= ub.size - offset) {
+    touch_ub(offset, bytes, mode);
+    return;
+  }
+  const Machine& m = machine();
+  if (address >= m.gm_begin && address < m.gm_end) {
+    touch_gm(address, bytes, mode);
+    return;
+  }
+  // The guard areas around UB; anything else is the body's own stack or a constant table.
+  constexpr uint64_t kNear = 1 << 20;
+  if (offset + kNear < ub.size + 2 * kNear) {
+    Finding finding("out-of-range");
+    finding.message = "a vector function " + std::string(mode == Mode::Read ? "reads" : "writes") +
+                      " UB byte " + std::to_string(int64_t(offset)) + ", beyond its " +
+                      std::to_string(ub.size) + " bytes; launched at line " +
+                      line_of(machine().entry->instr.loc);
+    finding.at(*core_, machine().entry->instr);
+    report(std::move(finding));
+  }
+}
+
+void VfTrace::touch_ub(uint64_t offset, uint64_t bytes, Mode mode) {
+  LocalMemory& ub = core_->memory[int(Space::UB)];
+  const uint64_t mine = (uint64_t(serial_) << 32) | who_;
+  const bool write = mode != Mode::Read;
+  set_bits(write ? written_ : read_, offset, bytes);
+  if (mode != Mode::Write) {
+    uint64_t valid = 0;
+    for (uint64_t i = 0; i < bytes; ++i) valid += ub.valid[offset + i];
+    // A SIMD load brings a whole register of which a mask may use a part.
+    if (simt_ ? valid < bytes : valid == 0) {
+      if (unwritten_end_ == 0) unwritten_begin_ = offset, unwritten_end_ = offset + bytes;
+    }
+  }
+  if (write) std::memset(&ub.valid[offset], 1, bytes);
+  if (!simt_) return;
+  if (mode == Mode::Atomic) {
+    for (uint64_t i = offset; i < offset + bytes; ++i) atomic_serial_[i] = serial_;
+  }
+  const uint32_t epoch = who_ & ~kThreadMask;
+  auto other_thread = [&](uint64_t last) {
+    return (last >> 32) == serial_ && (uint32_t(last) & ~kThreadMask) == epoch &&
+           uint32_t(last) != who_;
+  };
+  for (uint64_t i = offset; i < offset + bytes; ++i) {
+    const bool atomics = mode == Mode::Atomic && atomic_serial_[i] == serial_;
+    if (!atomics && other_thread(writer_[i])) clash(i, uint32_t(writer_[i]), write);
+    if (write && !atomics && other_thread(reader_[i])) clash(i, uint32_t(reader_[i]), write);
+    (write ? writer_ : reader_)[i] = mine;
+  }
+}
+
+void VfTrace::clash(uint64_t offset, uint32_t other, bool write) {
+  if (clashed_) return;
+  clashed_ = true;
+  Finding finding("race-simt");
+  finding.message = "threads " + std::to_string(other & kThreadMask) + " and " +
+                    std::to_string(who_ & kThreadMask) + " of one SIMT region both touch UB byte " +
+                    std::to_string(offset) + (write ? ", the second writing it" : ", one writing it") +
+                    ", with no barrier between; launched at line " +
+                    line_of(machine().entry->instr.loc);
+  finding.at(*core_, machine().entry->instr);
+  report(std::move(finding));
+}
+
+void VfTrace::touch_gm(uint64_t address, uint64_t bytes, Mode mode) {
+  const GmArray* array = find_array(address);
+  if (!array || address + bytes > array->end) {
+    Finding finding("out-of-range");
+    finding.message =
+        "a vector function " + std::string(mode == Mode::Read ? "reads" : "writes") + " " +
+        std::to_string(bytes) + " bytes of GM outside every argument; launched at line " +
+        line_of(machine().entry->instr.loc);
+    finding.at(*core_, machine().entry->instr);
+    report(std::move(finding));
+    return;
+  }
+  if (!gm_.empty()) {
+    Access& last = gm_.back();
+    if (last.mode == mode && last.begin + last.row_bytes == address) {
+      last.row_bytes += bytes;
+      return;
+    }
+  }
+  gm_.push_back({Space::GM, mode, -1, address, bytes});
+}
+
+void VfTrace::collect(const std::vector<uint64_t>& bits, Mode mode) {
+  uint64_t begin = 0;
+  bool open = false;
+  auto close = [&](uint64_t end) {
+    if (open) result_.push_back({Space::UB, mode, -1, begin, end - begin});
+    open = false;
+  };
+  for (uint64_t w = 0; w < bits.size(); ++w) {
+    const uint64_t word = bits[w];
+    if (word == 0) {
+      close(w * 64);
+    } else if (word == ~0ull) {
+      if (!open) begin = w * 64, open = true;
+    } else {
+      for (int b = 0; b < 64; ++b) {
+        const bool one = word >> b & 1;
+        if (one && !open) begin = w * 64 + b, open = true;
+        if (!one) close(w * 64 + b);
+      }
+    }
+  }
+  close(bits.size() * 64);
+}
+
+const std::vector<Access>& VfTrace::finish(Core& core, const Entry& entry) {
+  result_.clear();
+  collect(read_, Mode::Read);
+  collect(written_, Mode::Write);
+  std::sort(gm_.begin(), gm_.end(), [](const Access& a, const Access& b) {
+    return std::tie(a.mode, a.begin, a.row_bytes) < std::tie(b.mode, b.begin, b.row_bytes);
+  });
+  for (const Access& a : gm_) {
+    Access* last = result_.empty() ? nullptr : &result_.back();
+    if (last && last->space == Space::GM && last->mode == a.mode &&
+        a.begin <= last->begin + last->row_bytes &&
+        find_array(a.begin) == find_array(last->begin)) {
+      last->row_bytes = std::max(last->row_bytes, a.begin + a.row_bytes - last->begin);
+    } else {
+      result_.push_back(a);
+    }
+  }
+  if (unwritten_end_ > 0) {
+    Finding finding("never-written");
+    finding.message = entry.instr.name + std::string(" at line ") + line_of(entry.instr.loc) +
+                      " reads UB bytes " + std::to_string(unwritten_begin_) + ".." +
+                      std::to_string(unwritten_end_ - 1) + ", which nothing has written";
+    finding.at(core, entry.instr);
+    report(std::move(finding));
+  }
+  core_ = nullptr;
+  return result_;
+}
+
+void vf_thread(uint32_t thread, uint32_t barriers) { vf_trace().thread(thread, barriers); }
+VfCounts& vf_counts() { return vf_trace().counts(); }
+
+namespace {
+
+void touch(const void* address, uint64_t bytes, Mode mode) {
+  Machine& m = machine();
+  if (m.entry) {
+    vf_trace().touch(reinterpret_cast<uint64_t>(address), bytes, mode);
+  } else if (m.core) {
+    scalar_touch(*m.core, reinterpret_cast<uint64_t>(address), bytes, mode);
+  }
+}
+
+}  // namespace
+
+void vf_read(const void* address, uint64_t bytes) { touch(address, bytes, Mode::Read); }
+void vf_write(const void* address, uint64_t bytes) { touch(address, bytes, Mode::Write); }
+void vf_atomic(const void* address, uint64_t bytes) { touch(address, bytes, Mode::Atomic); }
+
+}  // namespace emu
+
+// The compiler's own hooks: kernels are compiled with -fsanitize=thread and linked with these.
+extern "C" {
+#define EMU_HOOK(bytes)                                                                       \
+  void __tsan_read##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Read); }                 \
+  void __tsan_write##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Write); }               \
+  void __tsan_unaligned_read##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Read); }       \
+  void __tsan_unaligned_write##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Write); }     \
+  void __tsan_volatile_read##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Read); }        \
+  void __tsan_volatile_write##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Write); }
+EMU_HOOK(1)
+EMU_HOOK(2)
+EMU_HOOK(4)
+EMU_HOOK(8)
+EMU_HOOK(16)
+#undef EMU_HOOK
+void __tsan_read_range(void* p, unsigned long n) { emu::touch(p, n, emu::Mode::Read); }
+void __tsan_write_range(void* p, unsigned long n) { emu::touch(p, n, emu::Mode::Write); }
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_init() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+void __tsan_atomic_thread_fence(int) {}
+}

@@ -1,0 +1,43 @@
+// Records what a vector function loads and stores, byte by byte, while it runs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/machine.h"
+
+namespace emu {
+
+class VfTrace {
+ public:
+  void begin(Core& core, bool simt);
+  // The accesses of the body, merged into runs.
+  const std::vector<Access>& finish(Core& core, const Entry& entry);
+
+  void touch(uint64_t address, uint64_t bytes, Mode mode);
+  void thread(uint32_t thread, uint32_t barriers) { who_ = (barriers << 12) | thread; }
+  VfCounts& counts() { return counts_; }
+
+ private:
+  void touch_ub(uint64_t offset, uint64_t bytes, Mode mode);
+  void touch_gm(uint64_t address, uint64_t bytes, Mode mode);
+  void clash(uint64_t offset, uint32_t other, bool write);
+  void collect(const std::vector<uint64_t>& bits, Mode mode);
+
+  Core* core_ = nullptr;
+  bool simt_ = false;
+  uint32_t serial_ = 0;  // of the running body
+  uint32_t who_ = 0;     // barriers passed and thread
+  std::vector<uint64_t> read_, written_;  // one bit a byte of UB
+  // Last toucher of each byte: serial of the body in the high half, who_ in the low one.
+  std::vector<uint64_t> reader_, writer_;
+  std::vector<uint32_t> atomic_serial_;
+  std::vector<Access> gm_, result_;
+  VfCounts counts_;
+  uint64_t unwritten_begin_ = 0, unwritten_end_ = 0;
+  bool clashed_ = false;
+};
+
+VfTrace& vf_trace();
+
+}  // namespace emu
