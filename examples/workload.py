@@ -42,6 +42,19 @@ class Workload:
     """By output name."""
     tiny: Mapping[str, int] = field(default_factory=dict)
 
+    def arguments(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """All arrays of a call: copies of ``inputs``, and outputs that hold only set bits.
+
+        Those are NaN in every floating-point type and -1 in integers, so that a value which the
+        kernel never stores is noticed.
+        """
+        arrays = {name: array.copy() for name, array in inputs.items()}
+        for name, expected in self.reference(**inputs).items():
+            if name not in arrays:
+                arrays[name] = np.full(expected.nbytes, 255, np.uint8).view(expected.dtype)
+                arrays[name] = arrays[name].reshape(expected.shape)
+        return arrays
+
     def mismatch(self, name: str, actual: np.ndarray, expected: np.ndarray) -> str | None:
         """Describes how output ``name`` differs from what is expected, or None if it is right."""
         if actual.shape != expected.shape or actual.dtype != expected.dtype:
