@@ -55,7 +55,7 @@ def compile_kernels(folder: Path, *kernels: tuple[bool, dict]) -> str:
         timeout=300,
     )
     assert run.returncode == 0, run.stderr
-    return run.stdout.strip()
+    return run.stdout.strip().splitlines()[-1]
 
 
 def entries(folder: Path) -> set[str]:
