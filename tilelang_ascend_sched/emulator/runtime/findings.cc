@@ -41,9 +41,7 @@ const char* space_name(Space s) {
   return names[int(s)];
 }
 
-std::string Core::name() const {
-  return aic() ? "AIC" : "AIV" + std::to_string(sub());
-}
+std::string Core::name() const { return aic() ? "AIC" : "AIV" + std::to_string(sub()); }
 
 std::string line_of(const Loc& loc) {
   if (!loc.file) return "?";
@@ -113,14 +111,13 @@ void fail(const char* what, const char* argument) {
   failf("%s", what);
 }
 
-void failf(const char* format, ...) {
+namespace {
+
+Finding finding_here(const char* kind, const char* format, va_list args) {
   char text[512];
-  va_list args;
-  va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
-  va_end(args);
   Machine& m = machine();
-  Finding finding("error");
+  Finding finding(kind);
   finding.message = text;
   if (m.core && m.entry) {
     finding.at(*m.core, m.entry->instr);
@@ -130,7 +127,25 @@ void failf(const char* format, ...) {
     finding.add_site(m.core->name(), Pipe::S, "scalar", m.core->last_at);
     finding.message += " (line " + line_of(m.core->last_at) + ")";
   }
+  return finding;
+}
+
+}  // namespace
+
+void failf(const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  Finding finding = finding_here("error", format, args);
+  va_end(args);
   stop_with(std::move(finding));
+}
+
+void findf(const char* kind, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  Finding finding = finding_here(kind, format, args);
+  va_end(args);
+  report(std::move(finding));
 }
 
 }  // namespace emu

@@ -169,5 +169,7 @@ VfCounts& vf_counts();
 // for misuse that leaves no sensible result. `argument` names the operand.
 [[noreturn]] void fail(const char* what, const char* argument = "");
 [[noreturn]] void failf(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// Reports a finding of this kind at the running instruction and goes on.
+void findf(const char* kind, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 }  // namespace emu

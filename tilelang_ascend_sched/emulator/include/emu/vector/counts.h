@@ -1,4 +1,4 @@
-// Where vector code adds the operations it performs, for the time model.
+// What vector code keeps about the body being run.
 #pragma once
 
 #include "emu/vector/qualifiers.h"
@@ -8,7 +8,15 @@ namespace emu {
 // Takes the counts of code that runs outside any vector function.
 inline VfCounts uncounted;
 
-// The operation counts of the body being run.
+// The operation counts of the body being run, for the time model.
 inline VfCounts* active_counts = &uncounted;
+
+// Whether this body has already been found to use a misaligned address.
+inline bool misaligned_found = false;
+
+EMU_NO_TRACE inline void begin_body() {
+  active_counts = &vf_counts();
+  misaligned_found = false;
+}
 
 }  // namespace emu

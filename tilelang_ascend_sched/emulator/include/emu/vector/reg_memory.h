@@ -7,14 +7,15 @@
 
 namespace emu {
 
-// UB addresses of an instruction are multiples of its alignment, in bytes.
+// UB addresses of an instruction are multiples of its alignment, in bytes. The first one of a
+// body that is not is reported.
 EMU_VECTOR void check_aligned(const void* address, uintptr_t alignment, const char* instruction) {
   const uintptr_t offset =
       reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(ub_base());
-  if (offset % alignment != 0) {
-    failf("%s: UB address %llu is not a multiple of %llu bytes", instruction,
-          static_cast<unsigned long long>(offset), static_cast<unsigned long long>(alignment));
-  }
+  if (offset % alignment == 0 || misaligned_found) return;
+  misaligned_found = true;
+  findf("misaligned", "%s: UB address %llu is not a multiple of %llu bytes", instruction,
+        static_cast<unsigned long long>(offset), static_cast<unsigned long long>(alignment));
 }
 
 EMU_VECTOR void note_load(const void* address, uint64_t bytes) {

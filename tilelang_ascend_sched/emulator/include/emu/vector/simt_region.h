@@ -76,6 +76,11 @@ class Region {
   EMU_NO_TRACE void start_threads();
   EMU_NO_TRACE void settle_warp(uint32_t first);
   EMU_NO_TRACE void pass_barrier(uint32_t waiting);
+  EMU_NO_TRACE const Thread* first_waiting() const {
+    const Thread* t = threads_;
+    while (t->state != State::kAtBarrier) ++t;
+    return t;
+  }
   EMU_NO_TRACE void enter(Thread& t) {
     self_ = &t;
     t.state = State::kRunning;
@@ -181,12 +186,16 @@ EMU_NO_TRACE inline void Region::settle_warp(uint32_t first) {
   }
 }
 
+// A thread that returned counts as arrived, but the device may wait for it forever.
 EMU_NO_TRACE inline void Region::pass_barrier(uint32_t waiting) {
   if (waiting != size_) {
-    failf("asc_syncthreads: %u of %u threads returned without reaching it", size_ - waiting, size_);
+    findf("barrier", "asc_syncthreads at line %u: %u of %u threads return without reaching it",
+          first_waiting()->site.line(), size_ - waiting, size_);
   }
   ++barriers_;
-  for (uint32_t t = 0; t < size_; ++t) resume(threads_[t]);
+  for (uint32_t t = 0; t < size_; ++t) {
+    if (threads_[t].state == State::kAtBarrier) resume(threads_[t]);
+  }
 }
 
 // The coordinates of the running thread. One thread's calls may share a result, which keeps the

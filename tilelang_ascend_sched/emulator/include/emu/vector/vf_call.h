@@ -19,7 +19,7 @@ EMU_NO_TRACE inline void simd_call(const std::source_location& loc, Args... args
   Instr instr("simd_vf", Pipe::V, loc);
   instr.work.kind = kVfSimd;
   instr.body = Body([args...]() EMU_NO_TRACE {
-    active_counts = &vf_counts();
+    begin_body();
     Fn(args...);
   });
   issue(std::move(instr));
@@ -34,7 +34,7 @@ EMU_NO_TRACE inline void asc_vf_call(emu::SimtLaunch launch, Args... args) {
   instr.work.kind = emu::kVfSimt;
   auto thread = [args...] { Fn(args...); };
   instr.body = emu::Body([dims = launch.dims, thread]() mutable EMU_NO_TRACE {
-    emu::active_counts = &emu::vf_counts();
+    emu::begin_body();
     emu::simt::region().run(
         dims, [](void* closure) { (*static_cast<decltype(thread)*>(closure))(); }, &thread);
   });
