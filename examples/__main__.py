@@ -11,7 +11,8 @@ from rich.console import Console
 
 import tilelang_ascend_sched
 from examples import WORKLOADS, Workload
-from tilelang_ascend_sched.emulator import emulate
+from tilelang_ascend_sched.emulator import Result, emulate
+from tilelang_ascend_sched.emulator.result import CORES
 from tilelang_ascend_sched.report.render import render
 
 
@@ -41,27 +42,38 @@ def _run(workload: Workload, tiny: bool, policy: str, seed: int, console: Consol
     sizes = dict(workload.tiny) if tiny else {}
     inputs = workload.inputs(np.random.default_rng(seed), **sizes)
     expected = workload.reference(**inputs)
-    lowered = tilelang_ascend_sched.lower(workload.build(**sizes))
-
     arrays = {name: array.copy() for name, array in inputs.items()}
     for name, array in expected.items():
         arrays.setdefault(name, np.zeros_like(array))
+
     started = time.perf_counter()
-    result = emulate(lowered.artifact, policy=policy, seed=seed, **arrays)
+    result = emulate(workload.build(**sizes), policy=policy, seed=seed, arguments=arrays)
     seconds = time.perf_counter() - started
 
-    render(lowered.report, console, executed_sync=result.sync_per_block)
-    problems = [workload.mismatch(name, arrays[name], want) for name, want in expected.items()]
-    problems = [problem for problem in problems if problem]
+    render(tilelang_ascend_sched.last_report(), console, executed_sync=_syncs_a_block(result))
+    mismatches = [workload.mismatch(name, arrays[name], want) for name, want in expected.items()]
+    problems = [str(finding) for finding in result.findings]
+    problems += [mismatch for mismatch in mismatches if mismatch]
     for problem in problems:
-        console.print(f"[red]{problem}[/red]")
+        console.print(problem, style="red", markup=False)
     if not problems:
         size = sum(array.size for array in expected.values())
         console.print(
-            f"[green]{workload.name}: all {size:,} results right[/green] "
-            f"({result.blocks} blocks run on the CPU in {seconds:.1f} s, host compiler included)"
+            f"[green]{workload.name}: all {size:,} results right[/green] (generated AscendC of "
+            f"{len(result.source.splitlines())} lines, lowered, compiled for the CPU and run in "
+            f"{seconds:.1f} s)"
         )
     return not problems
+
+
+def _syncs_a_block(result: Result) -> dict[str, float]:
+    """Synchronization instructions that a block executes on each core, averaged over blocks."""
+    totals = np.zeros(len(CORES))
+    blocks = 0
+    for kernel in result.kernels:
+        totals += np.sum(kernel.syncs, axis=0)
+        blocks = max(blocks, len(kernel.syncs))
+    return {core: float(total) / max(blocks, 1) for core, total in zip(CORES, totals, strict=True)}
 
 
 if __name__ == "__main__":

@@ -60,9 +60,8 @@ def flash_simd(
                 T.copy(Q[row, 0], q)
                 with T.SimdVF():
                     for r in T.serial(half):
-                        one = T.simd.pset(32, "PAT_VL1")
-                        T.simd.vsts(peak[r], T.simd.vdup(LOWEST, "float32"), one)
-                        T.simd.vsts(mass[r], T.simd.vdup(0.0, "float32"), one)
+                        T.simd.vsts(peak[r], T.simd.vdup(LOWEST, "float32"), dist="ONEPT_B32")
+                        T.simd.vsts(mass[r], T.simd.vdup(0.0, "float32"), dist="ONEPT_B32")
                         for c in list(pieces):
                             T.simd.vsts(out[r, c], T.simd.vdup(0.0, "float32"))
                 for j in T.Pipelined(keys // tile_k, num_stages=2, annotations=annotations):

@@ -1,11 +1,14 @@
-"""A hand-made ping-pong: the next row is loaded while the present one is worked on."""
+"""A hand-made ping-pong: a row is loaded while the one before it is worked on and stored."""
 
 import numpy as np
 import tilelang.ascend.language as T
 
 
-def manual_ring(rows: int = 64, width: int = 4096, blocks: int = 2):
-    """Two slots of one buffer, indexed by hand; the compiler only has to synchronize them."""
+def manual_ring(rows: int = 64, width: int = 4096, threads: int = 512, blocks: int = 2):
+    """Two slots a buffer, indexed by hand; the compiler only has to synchronize them.
+
+    One ring has a dimension for its slots, the other lays them out one after the other.
+    """
     share = rows // blocks
 
     @T.prim_func
@@ -14,22 +17,22 @@ def manual_ring(rows: int = 64, width: int = 4096, blocks: int = 2):
         Y: T.Tensor((rows, width), T.float32),
     ):
         with T.Kernel(blocks) as block:
-            ring = T.alloc_shared((2, width), T.float32)
-            T.annotate_manual_multi_buffer(ring)
-            first = block * share
-            T.copy(X[first, 0:width], ring[0, 0:width])
+            source = T.alloc_shared((2, width), T.float32)
+            result = T.alloc_shared((2 * width,), T.float32)
+            T.annotate_manual_multi_buffer(source, {result: 2})
             for i in T.serial(share):
-                if i + 1 < share:
-                    T.copy(X[first + i + 1, 0:width], ring[(i + 1) % 2, 0:width])
-                with T.SimtVF(threads=512):
+                row = block * share + i
+                slot = i % 2 * width
+                T.copy(X[row, 0:width], source[i % 2, 0:width])
+                with T.SimtVF(threads=threads):
                     for c in T.Parallel(width):
-                        ring[i % 2, c] = ring[i % 2, c] * ring[i % 2, c] + T.float32(1)
-                T.copy(ring[i % 2, 0:width], Y[first + i, 0:width])
+                        result[slot + c] = source[i % 2, c] * source[i % 2, c] + T.float32(1)
+                T.copy(result[slot : slot + width], Y[row, 0:width])
 
     return manual_ring
 
 
-TINY = {"rows": 8, "width": 128, "blocks": 2}
+TINY = {"rows": 12, "width": 128, "threads": 64, "blocks": 2}
 
 
 def inputs(

@@ -4,7 +4,9 @@ import numpy as np
 import tilelang.ascend.language as T
 
 
-def while_sum(rows: int = 4096, width: int = 512, tile: int = 16, blocks: int = 4):
+def while_sum(
+    rows: int = 4096, width: int = 512, tile: int = 16, threads: int = 256, blocks: int = 4
+):
     """Block ``b`` owns ``rows // blocks`` rows and adds up the first ``Count[b]`` of them."""
     share = rows // blocks
 
@@ -19,25 +21,28 @@ def while_sum(rows: int = 4096, width: int = 512, tile: int = 16, blocks: int = 
             total = T.alloc_shared((width,), T.float32)
             done = T.alloc_var(T.int32)
             count = T.alloc_var(T.int32)
-            with T.SimtVF(threads=256):
+            with T.SimtVF(threads=threads):
                 for c in T.Parallel(width):
                     total[c] = T.float32(0)
             done = 0
             count = Count[block]
             while done < count:
                 T.copy(X[block * share + done, 0], x)
-                with T.SimtVF(threads=256):
-                    for c in T.Parallel(width):
-                        for r in T.serial(tile):
-                            if done + r < count:
-                                total[c] += x[r, c]
+                with T.SimtVF(threads=threads):
+                    partial = T.alloc_var(T.float32)
+                    for piece in T.serial(width // threads):
+                        c = piece * threads + T.get_thread_binding()
+                        partial = total[c]
+                        for r in T.serial(T.min(tile, count - done)):
+                            partial += x[r, c]
+                        total[c] = partial
                 done += tile
             T.copy(total, Sum[block, 0:width])
 
     return while_sum
 
 
-TINY = {"rows": 64, "width": 64, "tile": 8, "blocks": 2}
+TINY = {"rows": 64, "width": 64, "tile": 8, "threads": 32, "blocks": 2}
 
 
 def inputs(

@@ -56,10 +56,10 @@ def simd_scale():
     @T.prim_func
     def simd_scale(X: T.Tensor((4, 96), T.float32), Y: T.Tensor((4, 96), T.float32)):
         with T.Kernel(1):
-            x = T.alloc_shared((96,), T.float32)
+            x = T.alloc_shared((128,), T.float32)
             y = T.alloc_shared((96,), T.float32)
             for i in T.Pipelined(4, num_stages=2):
-                T.copy(X[i, 0:96], x)
+                T.copy(X[i, 0:96], x[0:96])
                 with T.SimdVF():
                     half = T.simd.pset(32, "PAT_VL32")
                     T.simd.vsts(y[0], T.simd.vmuls(T.simd.vld(x[0]), 3.0))
