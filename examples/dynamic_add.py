@@ -4,7 +4,7 @@ import numpy as np
 import tilelang.ascend.language as T
 
 
-def dynamic_add(n: int = 1024, rows: int = 16, blocks: int = 4, **_: int):
+def dynamic_add(n: int = 1024, rows: int = 16, threads: int = 512, blocks: int = 4, **_: int):
     """Tiles of ``rows`` rows are dealt out to the blocks; the last tile holds what remains."""
     m = T.dynamic("m")
 
@@ -22,15 +22,16 @@ def dynamic_add(n: int = 1024, rows: int = 16, blocks: int = 4, **_: int):
                 if row < m:
                     T.copy(X[row, 0], x)
                     T.copy(Y[row, 0], y)
-                    with T.SimtVF(threads=512):
-                        for r, c in T.Parallel(rows, n):
-                            x[r, c] = x[r, c] + y[r, c]
+                    with T.SimtVF(threads=threads):
+                        for r in T.serial(T.min(rows, m - row)):
+                            for c in T.Parallel(n):
+                                x[r, c] = x[r, c] + y[r, c]
                     T.copy(x, Z[row, 0])
 
     return dynamic_add
 
 
-TINY = {"m": 37, "n": 64, "rows": 8, "blocks": 2}
+TINY = {"m": 37, "n": 64, "rows": 8, "threads": 32, "blocks": 2}
 
 
 def inputs(

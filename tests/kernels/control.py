@@ -112,8 +112,9 @@ def dynamic_rows():
             for i in T.Pipelined(T.ceildiv(m, 4), num_stages=2):
                 T.copy(X[i * 4, 0], x)
                 with T.SimtVF(threads=64):
-                    for r, c in T.Parallel(4, WIDTH):
-                        x[r, c] = x[r, c] + T.float32(1)
+                    for r in T.serial(T.min(4, m - i * 4)):
+                        for c in T.Parallel(WIDTH):
+                            x[r, c] = x[r, c] + T.float32(1)
                 T.copy(x, Y[i * 4, 0])
 
     return dynamic_rows

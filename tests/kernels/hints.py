@@ -92,26 +92,6 @@ def ring():
     return ring
 
 
-def prefetch_ring():
-    """Two slots indexed by hand, the next row loaded before the present one is worked on."""
-
-    @T.prim_func
-    def prefetch_ring(X: T.Tensor((6, WIDTH), T.float32), Y: T.Tensor((6, WIDTH), T.float32)):
-        with T.Kernel(1):
-            slots = T.alloc_shared((2, WIDTH), T.float32)
-            T.annotate_manual_multi_buffer(slots)
-            T.copy(X[0, 0:WIDTH], slots[0, 0:WIDTH])
-            for i in T.serial(6):
-                if i + 1 < 6:
-                    T.copy(X[i + 1, 0:WIDTH], slots[(i + 1) % 2, 0:WIDTH])
-                with T.SimtVF(threads=64):
-                    for c in T.Parallel(WIDTH):
-                        slots[i % 2, c] = slots[i % 2, c] + T.float32(1)
-                T.copy(slots[i % 2, 0:WIDTH], Y[i, 0:WIDTH])
-
-    return prefetch_ring
-
-
 def permuted_rows():
     """Rows go where a permutation says; a hint tells that no two of them meet."""
 
@@ -189,13 +169,6 @@ HINTS = (
     Workload(
         "ring",
         ring,
-        lambda rng: {"X": _rows(rng, 6)},
-        lambda X: {"Y": X + np.float32(1)},
-        {"Y": EXACT},
-    ),
-    Workload(
-        "prefetch_ring",
-        prefetch_ring,
         lambda rng: {"X": _rows(rng, 6)},
         lambda X: {"Y": X + np.float32(1)},
         {"Y": EXACT},
