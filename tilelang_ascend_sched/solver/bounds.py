@@ -38,6 +38,8 @@ def _resource_bounds(model: Model) -> list[Bound]:
     """ResMII: tasks that exclude each other pairwise pass one after the other around the circle."""
     wait: dict[int, dict[int, int]] = {}
     for pair in model.pairs:
+        if min(pair.after_i, pair.after_j) == 0:
+            continue  # equal phases are allowed: such gaps do not add up
         for a, b, gap in ((pair.i, pair.j, pair.after_i), (pair.j, pair.i, pair.after_j)):
             row = wait.setdefault(a, {})
             row[b] = max(gap, row.get(b, 0))
@@ -50,8 +52,10 @@ def _resource_bounds(model: Model) -> list[Bound]:
         bounds.append(_turns(model, clique, "tasks that exclude each other take", wait))
     for pair in model.pairs:
         if pair.why[0] == "exclusions":
-            tasks = (pair.i, pair.j)
-            bounds.append(_turns(model, tasks, "owners of one storage take turns for", wait))
+            value, tasks = pair.after_i + pair.after_j, (pair.i, pair.j)
+            names = " and ".join(model.problem.tasks[t].name for t in tasks)
+            reason = f"{names} own one storage in turn for {value} cycles"
+            bounds.append(Bound(value, "resource", reason, tasks))
     best: dict[int, Bound] = {}
     for bound in bounds:
         best.setdefault(bound.value, bound)
@@ -141,12 +145,20 @@ def depth_bound(model: Model, ii: int | None) -> Bound:
         path.append(graph.rows[row][0])
     tasks = tuple(t for t in reversed(path) if t < model.n)
     names = " -> ".join(model.problem.tasks[t].name for t in tasks)
-    best = Bound(head[last] + model.latency[last], "critical_path", f"path {names}", tasks)
+    best = Bound(
+        head[last] + model.latency[last], "critical_path", f"path {names}", tasks, figure="depth"
+    )
     for row, members in model.cliques:
         name = model.problem.resources[row].name
         value, users = _one_machine(model, members, head, tail)
         if value > best.value:
-            best = Bound(value, "resource", f"{name} serves its {len(users)} users in turn", users)
+            best = Bound(
+                value,
+                "resource",
+                f"{name} serves its {len(users)} users in turn",
+                users,
+                figure="depth",
+            )
     return best
 
 

@@ -3,6 +3,7 @@
 ``D[u, v]`` is the greatest proven lower bound on start(v) - start(u). An exclusive pair allows the
 difference only in [m*II + after_i, (m+1)*II - after_j] for some integer m, so its bounds snap to
 the ends of such intervals; where several m are left, the search splits between two of them.
+Where phases or stages are constrained, a task's phase is a node of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .answer import Work
 from .engine import Outcome, Status, deepest
 from .model import Model
 
-NODES_PER_EFFORT = 4000
+NODES_PER_EFFORT = 3000
 WIDE = 2**56  # above this, sums of two bounds might leave 64 bits
 
 
@@ -92,12 +93,18 @@ class _Search:
         span = (self.cut + self.turn + 1) * 4
         self.kind = np.int64 if span < WIDE else object
         self.none = -4 * span
-        as_array = lambda values: np.array(values, dtype=self.kind)  # noqa: E731
-        pairs = model.pairs
-        self.i = np.array([p.i for p in pairs], dtype=np.intp)
-        self.j = np.array([p.j for p in pairs], dtype=np.intp)
-        self.g = as_array([p.after_i for p in pairs])
-        self.h = as_array([p.after_j for p in pairs])
+        ordered = {t for pair in model.pipe_order + model.stage_order for t in pair}
+        self.phase_of = {t: n + 3 + k for k, t in enumerate(sorted(ordered))} if self.phased else {}
+        pairs = [(p.i, p.j, p.after_i, p.after_j) for p in model.pairs]
+        pairs += [
+            (self.phase_of[i], self.phase_of[j], g, h)
+            for i, j, g, h in pairs
+            if i in self.phase_of and j in self.phase_of
+        ]
+        self.i = np.array([p[0] for p in pairs], dtype=np.intp)
+        self.j = np.array([p[1] for p in pairs], dtype=np.intp)
+        self.g = np.array([p[2] for p in pairs], dtype=self.kind)
+        self.h = np.array([p[3] for p in pairs], dtype=self.kind)
         self.tied = [arc for arc in model.arcs if arc.buffer is not None]
 
     def run(self) -> Outcome:
@@ -137,7 +144,7 @@ class _Search:
 
     def _root(self) -> _State | None:
         model, ii, n = self.model, self.ii, self.model.n
-        size = n + 3
+        size = n + 3 + len(self.phase_of)
         d = np.full((size, size), self.none, dtype=self.kind)
         rows = [(t, t, 0) for t in range(size)]
         rows += [(self.source, t, 0) for t in range(n)]
@@ -150,6 +157,10 @@ class _Search:
         rows += [(arc.src, arc.dst, 1 - ii) for arc in model.window_arcs()]
         if self.phased:  # stages count from zero and the first task is in stage 0
             rows += [(self.origin, self.source, 0), (self.source, self.origin, 1 - ii)]
+            for task, phase in self.phase_of.items():
+                rows += [(self.origin, phase, 0), (phase, self.origin, 1 - ii), (phase, task, 0)]
+            for a, b in model.pipe_order:
+                rows.append((self.phase_of[a], self.phase_of[b], 0))
         for u, v, weight in rows:
             if weight > d[u, v]:
                 d[u, v] = weight
@@ -234,34 +245,37 @@ class _Search:
         ]
 
     def _stage_range(self, state: _State, task: int) -> tuple[int, int]:
-        low, high = int(state.d[self.origin, task]), -int(state.d[task, self.origin])
-        return low // self.ii, high // self.ii
+        """The stages a start may still be in: it is its phase plus a multiple of II."""
+        phase = self.phase_of[task]
+        low, high = int(state.d[phase, task]), -int(state.d[task, phase])
+        return -(-low // self.ii), high // self.ii
 
     def _phases(self, state: _State) -> list[tuple[int, int, int]] | None:
-        """Stage order on the ranges of stages; pipe order once both stages are known."""
-        ii, changes = self.ii, []
-
-        def want(u: int, v: int, weight: int) -> None:
-            if weight > state.d[u, v]:
-                changes.append((u, v, weight))
-
+        """Snaps starts to whole stages above their phases and keeps the stage order."""
+        ranges = {task: self._stage_range(state, task) for task in self.phase_of}
         for low, high in self.model.stage_order:
-            want(self.origin, high, self._stage_range(state, low)[0] * ii)
-            want(low, self.origin, 1 - (self._stage_range(state, high)[1] + 1) * ii)
-        for a, b in self.model.pipe_order:
-            (a0, a1), (b0, b1) = self._stage_range(state, a), self._stage_range(state, b)
-            if a0 == a1 and b0 == b1:
-                want(a, b, (b0 - a0) * ii)
+            ranges[high] = max(ranges[high][0], ranges[low][0]), ranges[high][1]
+            ranges[low] = ranges[low][0], min(ranges[low][1], ranges[high][1])
+        changes = []
+        for task, (low, high) in ranges.items():
+            if low > high:
+                return None
+            phase = self.phase_of[task]
+            if low * self.ii > state.d[phase, task]:
+                changes.append((phase, task, low * self.ii))
+            if -high * self.ii > state.d[task, phase]:
+                changes.append((task, phase, -high * self.ii))
         return changes
 
     def _leaf(self, state: _State) -> tuple[int, ...] | None:
         """The earliest starts, if they happen to keep everything."""
         model, ii = self.model, self.ii
         starts = state.d[self.source, : model.n]
-        if len(self.i):
-            x = starts[self.j] - starts[self.i]
-            m = (x - self.g) // self.turn
-            if bool((x > (m + 1) * self.turn - self.h).any()):
+        count = len(model.pairs)  # the pairs of phases come after those of starts
+        if count:
+            x = starts[self.j[:count]] - starts[self.i[:count]]
+            m = (x - self.g[:count]) // self.turn
+            if bool((x > (m + 1) * self.turn - self.h[:count]).any()):
                 return None
         values = [int(s) for s in starts]
         if self.tied and model.overdrawn(model.needed_versions(values, ii)) is not None:
@@ -321,12 +335,10 @@ class _Search:
         return None
 
     def _stage_split(self, state: _State) -> list | None:
-        ii = self.ii
-        tasks = {t for pair in self.model.pipe_order + self.model.stage_order for t in pair}
-        for task in sorted(tasks):
+        for task, phase in self.phase_of.items():
             low, high = self._stage_range(state, task)
             if low < high:
-                early = ([(task, self.origin, 1 - (low + 1) * ii)], {})
-                late = ([(self.origin, task, (low + 1) * ii)], {})
+                early = ([(task, phase, -low * self.ii)], {})
+                late = ([(phase, task, (low + 1) * self.ii)], {})
                 return [early, late]
         return None

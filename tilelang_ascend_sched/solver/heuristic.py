@@ -10,6 +10,8 @@ from .modulo import place
 from .paths import Cycle, Graph
 from .schedule import Schedule, settle
 
+SMALL = 60  # up to this many tasks, exact engines close what gap is left sooner
+PATIENCE = 18  # placements per task and II
 MAX_FAILURES = 6
 
 
@@ -86,7 +88,7 @@ def search(model: Model, lowest: int, budget: int) -> Search:
 def _climb(
     model: Model, versions: Sequence[int], floor: int, lowest: int, budget: int, result: Search
 ) -> None:
-    effort = 40 + 12 * model.n * 6
+    effort = PATIENCE * (model.n + 4)
     ii, step, failures = floor, max(1, floor // 256), 0
     ceiling = 2 * model.serial
     while result.spent < budget and ii <= ceiling:
@@ -103,7 +105,7 @@ def _climb(
         tight = settle(model, starts, ii, versions, lowest=lowest, weight=None)
         if result.best is None or tight.key(None) < result.best.key(None):
             result.best, result.versions = tight, tuple(versions)
-        if tight.ii <= floor:
+        if tight.ii <= floor or model.n <= SMALL:
             return
         # Look once more just below what was found, from the floor up in larger steps.
         gap = tight.ii - floor

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from .problem import ScheduleProblem, serial_length
 
@@ -128,6 +129,22 @@ class Model:
             if group.buffers and used > group.capacity:
                 return row
         return None
+
+    @cached_property
+    def window_tails(self) -> list[list[int]]:
+        """For each window and task in it, cycles that surely pass before its next round starts.
+
+        Two tasks of one window that also exclude each other cannot merely start within one II: the
+        later one must have left before the earlier one comes again.
+        """
+        gaps: dict[tuple[int, int], int] = {}
+        for pair in self.pairs:
+            gaps[pair.i, pair.j] = max(pair.after_i, gaps.get((pair.i, pair.j), 1))
+            gaps[pair.j, pair.i] = max(pair.after_j, gaps.get((pair.j, pair.i), 1))
+        return [
+            [min(gaps.get((a, b), 1) for b in tasks if b != a) for a in tasks]
+            for _, tasks in self.windows
+        ]
 
     def window_arcs(self) -> Iterator[Arc]:
         """The one-II windows as arcs between every two tasks of a pipe."""

@@ -40,7 +40,7 @@ class Graph:
         for row, (_, tasks) in enumerate(model.windows):
             node, why = self.size, ("windows", row)
             self.size += 1
-            for task, last in zip(tasks, window_tails(model, tasks)):
+            for task, last in zip(tasks, model.window_tails[row], strict=True):
                 self._add(Arc(node, task, 0, 0, None, why), 0)
                 self._add(Arc(task, node, last, 1, None, why), 1)
 
@@ -121,19 +121,6 @@ class Graph:
                 return Cycle(arcs, None)
             ii = -(-latency // distance)
             proof = Cycle(arcs, ii)
-
-
-def window_tails(model: Model, tasks: tuple[int, ...]) -> list[int]:
-    """For each task of a pipe, the cycles that surely pass before the pipe's next round starts.
-
-    Two tasks of one window that also exclude each other cannot merely start within one II: the
-    later one must have left before the earlier one comes again.
-    """
-    gaps = {}
-    for pair in model.pairs:
-        gaps[pair.i, pair.j] = max(pair.after_i, gaps.get((pair.i, pair.j), 0))
-        gaps[pair.j, pair.i] = max(pair.after_j, gaps.get((pair.j, pair.i), 0))
-    return [min(max(1, gaps.get((a, b), 1)) for b in tasks if b != a) for a in tasks]
 
 
 def settled_arcs(

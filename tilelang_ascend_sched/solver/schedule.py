@@ -58,7 +58,7 @@ def settle(
     if model.fixed_ii is None:
         found = graph.least_ii(lowest)
         assert isinstance(found, tuple) and found[0] <= ii, "the schedule breaks its own order"
-        ii = found[0] if weight is None else _balance(graph, found[0], ii, weight)
+        ii = found[0] if weight is None else balanced_ii(graph, found[0], weight)
     found = graph.longest(ii)
     assert isinstance(found, tuple)
     early = found[0]
@@ -67,25 +67,24 @@ def settle(
     return make_schedule(model, [s - grid for s in early[: model.n]], ii)
 
 
-def _balance(graph: Graph, low: int, known: int, weight: int) -> int:
-    """The II >= low with the least weight * II + depth, for orders kept by II = low."""
-    high = max(low, known)
-    while (step := _slope(graph, high)) is not None and weight + step < 0:
-        low, high = high, 2 * high
+def balanced_ii(graph: Graph, low: int, weight: int) -> int:
+    """The II with the least weight * II + depth, given that ``low`` is the least II."""
+    step, high = 1, low
+    while _falls(graph, high, weight):
+        low, high, step = high + 1, high + step, 2 * step
     while low < high:
         middle = (low + high) // 2
-        step = _slope(graph, middle)
-        if step is not None and weight + step < 0:
+        if _falls(graph, middle, weight):
             low = middle + 1
         else:
             high = middle
     return low
 
 
-def _slope(graph: Graph, ii: int) -> int | None:
-    """By how much the depth changes from this II to the next, None where the next is too long."""
+def _falls(graph: Graph, ii: int, weight: int) -> bool:
+    """Whether one cycle more of II saves more depth than it costs."""
     here, there = _depth(graph, ii), _depth(graph, ii + 1)
-    return None if here is None or there is None else there - here
+    return here is not None and there is not None and weight + there - here < 0
 
 
 def _depth(graph: Graph, ii: int) -> int | None:

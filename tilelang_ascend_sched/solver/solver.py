@@ -89,7 +89,9 @@ def _finish_region(run: Run) -> ScheduleAnswer:
             return _no_schedule(run, "makespan")
         if reply.status is Status.REFUTED or (reply.status is Status.FOUND and reply.proven):
             lower = run.best.depth
-            run.bounds.append(Bound(lower, "refuted", f"no schedule is shorter than {lower}"))
+            run.bounds.append(
+                Bound(lower, "refuted", f"no schedule is shorter than {lower}", figure="depth")
+            )
         else:
             lower = max(lower, reply.depth_bound)
     run.depth_proven = run.best.depth == lower

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from .balance import balance
 from .bounds import depth_bound
 from .branch import BranchAndBound
 from .engine import Status
 from .run import Run
 
-RANGES = 400
+RANGES = 40
 
 
 def least_depth(run: Run, *, engines: int | None = None, share: float = 0.4) -> None:
@@ -30,36 +31,37 @@ def least_time(run: Run) -> int:
     """Minimises weight * II + depth; returns a proven lower bound on it.
 
     A longer II pays only if it saves more depth than it costs, so II is bounded by the depth no
-    schedule goes below; ranges of II that cannot win are excluded whole.
+    schedule goes below; ranges of II that cannot win are excluded whole, and what is left is
+    searched by turns.
     """
     assert run.best is not None and run.weight is not None
     weight, model = run.weight, run.model
     run.offer_starts(run.best.starts, run.best.ii, run.best_by)
-    least_depth(run)
+    least_depth(run, engines=1)
     run.depth_floor = depth_bound(model, None).value
     free = not any(model.stages or ())
     ample = 2 * model.serial
     if free and run.best.time(weight) > weight * run.lower_ii + run.depth_floor:
         # Where nothing wraps around, the iteration is as short as it ever gets.
-        reply = run.ask(ample, minimise=True, share=0.2)
+        reply = run.ask(ample, minimise=True, share=0.2, engines=1)
         if reply.status is Status.FOUND:
             run.depth_floor = max(run.depth_floor, reply.depth_bound)
     lower = _exclude_ranges(run, weight, ample)
+    if lower < run.best.time(weight) and run.engines:
+        lower = max(lower, balance(run))
     if weight == 0:
         _shorten(run)
-    return lower
+    return min(lower, run.best.time(weight))
 
 
 def _exclude_ranges(run: Run, weight: int, ample: int) -> int:
     """Visits ranges of II, short ones first; returns the bound that is left at the end."""
     branch = BranchAndBound()
     able = any(engine.name == branch.name for engine in run.engines)
-    best = run.best
-    assert best is not None
-    lower = best.time(weight)
-    stack = [(run.lower_ii, ample)]
-    for _ in range(RANGES):
-        if not stack:
+    assert run.best is not None
+    stack, unknown = [(run.lower_ii, ample)], []
+    for _ in range(RANGES if able else 0):
+        if not stack or run.left[branch.name] <= 0:
             break
         low, high = stack.pop()
         goal = run.best.time(weight) - 1
@@ -69,29 +71,25 @@ def _exclude_ranges(run: Run, weight: int, ample: int) -> int:
         if low > high or depth < run.depth_floor:
             continue
         if low == high:
-            reply = run.ask(low, depth_at_most=depth, minimise=True, share=0.1)
+            reply = run.ask(low, depth_at_most=depth, minimise=True, share=0.05, engines=1)
             if reply.status is not Status.REFUTED and not reply.proven:
-                lower = min(lower, weight * low + max(run.depth_floor, reply.depth_bound))
+                unknown.append(weight * low + max(run.depth_floor, reply.depth_bound))
             continue
-        if not able or run.left[branch.name] <= 0:
-            lower = min(lower, weight * low + run.depth_floor)
-            continue
-        reply = branch.exclude(run.model, low, high, depth=depth, effort=0.1)
+        reply = branch.exclude(run.model, low, high, depth=depth, effort=0.02 * run.effort)
         run.left[branch.name] -= reply.effort
         run.work += reply.work
         if reply.status is not Status.REFUTED:
             middle = (low + high) // 2
             stack += [(middle + 1, high), (low, middle)]
-    for low, _ in stack:
-        lower = min(lower, weight * low + run.depth_floor)
-    return min(lower, run.best.time(weight))
+    unknown += [weight * low + run.depth_floor for low, _ in stack]
+    return min(unknown, default=run.best.time(weight))
 
 
 def _shorten(run: Run) -> None:
     """A loop of one trip does not care for II; takes a short one all the same."""
     assert run.best is not None
     low = run.lower_ii
-    while low < run.best.ii and run.left:
+    while low < run.best.ii:
         middle = (low + run.best.ii - 1) // 2
         reply = run.ask(middle, depth_at_most=run.best.depth, share=0.05, engines=1)
         if reply.status is not Status.FOUND:
