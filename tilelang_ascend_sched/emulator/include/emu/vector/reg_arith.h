@@ -145,8 +145,8 @@ EMU_VECTOR void binary(Vec<T>& dst, const Vec<T>& a, const Vec<T>& b, const Pred
   commit<M>(dst, r, mask);
 }
 
-template <class Op, Merge M, class T>
-EMU_VECTOR void binary_scalar(Vec<T>& dst, const Vec<T>& a, T b, const Predicate& mask) {
+template <class Op, Merge M, class T, class S>
+EMU_VECTOR void binary_scalar(Vec<T>& dst, const Vec<T>& a, S b, const Predicate& mask) {
   count<T, Op::kCost>();
   Vec<T> r{Raw{}};
   for (int i = 0; i < Vec<T>::kLanes; ++i) r.lane[i] = Op::apply(a.lane[i], b);

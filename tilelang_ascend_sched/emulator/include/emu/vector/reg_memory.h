@@ -14,7 +14,7 @@ EMU_VECTOR void check_aligned(const void* address, uintptr_t alignment, const ch
       reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(ub_base());
   if (offset % alignment == 0 || misaligned_found) return;
   misaligned_found = true;
-  findf("misaligned", "%s: UB address %llu is not a multiple of %llu bytes", instruction,
+  findf("alignment", "%s: UB address %llu is not a multiple of %llu bytes", instruction,
         static_cast<unsigned long long>(offset), static_cast<unsigned long long>(alignment));
 }
 
