@@ -27,7 +27,7 @@ class Options:
         later terms winning. A pass we do not have stays stock under plain ``ours``.
     engine: the solver engine, one of ``auto``, ``heuristic``, ``cpsat``, ``z3``.
     objective: ``time`` (whole-loop time, then II) or ``ii`` (II alone, for comparisons).
-    budget: solver work per problem, in the engine's deterministic units; 0 takes the default.
+    budget: how many times the default solver work a problem may cost (work, not seconds).
     seed: seed of the exact engines.
     report: a path; the schedule report is also written there as JSON. Empty: not written.
     """
@@ -36,7 +36,7 @@ class Options:
     passes: str = "ours"
     engine: str = "auto"
     objective: str = "time"
-    budget: int = 0
+    budget: int = 1
     seed: int = 42
     report: str = ""
 
@@ -60,8 +60,8 @@ class Options:
         options = cls(**values)
         _check_choice("engine", options.engine, ENGINES)
         _check_choice("objective", options.objective, OBJECTIVES)
-        if options.budget < 0:
-            raise ValueError(f"{PREFIX}budget is {options.budget}; it must be 0 or more")
+        if options.budget < 1:
+            raise ValueError(f"{PREFIX}budget is {options.budget}; it must be 1 or more")
         options.owners()
         return options
 

@@ -100,7 +100,8 @@ def test_report_describes_the_loop():
     loop = plugin.lower(scale(n=8)).report.loops[0]
     assert (loop.kind, loop.name, loop.trips) == ("loop", "i", 8)
     assert loop.tasks == ["ascend_copy(A, tile)", "simt_vf(tile)", "ascend_copy(tile, B)"]
-    assert loop.verdict == "optimal" and loop.ii == loop.lower_bound > 0 and loop.witness
+    assert loop.verdict == "optimal" and loop.ii == loop.ii_bound > 0 and loop.witness
+    assert loop.objective == "time" and loop.value == loop.lower_bound > 7 * loop.ii
 
 
 def test_report_counts_buffer_bytes():

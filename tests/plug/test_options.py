@@ -29,7 +29,7 @@ def test_unknown_key_lists_those_allowed():
     [
         ("engine", "magic", "allowed are auto, heuristic, cpsat, z3"),
         ("objective", "luck", "allowed are time, ii"),
-        ("budget", -1, "must be 0 or more"),
+        ("budget", 0, "must be 1 or more"),
         ("passes", "theirs", "allowed are ours, stock"),
         ("passes", "NoSuchPass=ours", "no pass 'NoSuchPass'"),
         ("passes", "RewriteFlagToBuf=mine", "allowed are ours, stock"),

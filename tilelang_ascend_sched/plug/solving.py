@@ -45,21 +45,14 @@ def _client(lowering: session.Session) -> ffi.Client:
         problem = replace(problem, name=name, tasks=tasks)
         if region.trips:
             problem = problem.with_trip_count(region.trips)
-        options = lowering.options
-        chosen: dict[str, Any] = {
-            "engine": options.engine,
-            "objective": options.objective,
-            "seed": options.seed,
-        }
-        if options.budget:
-            chosen["budget"] = options.budget
-        return problem, chosen
+        names = ("engine", "objective", "budget", "seed")
+        return problem, {name: getattr(lowering.options, name) for name in names}
 
     def observe(
         kind: str, problem: ScheduleProblem, answer: ScheduleAnswer, seconds: float
     ) -> None:
         assert region is not None
-        loop = _loop_report(kind, region, answer, seconds)
+        loop = _loop_report(problem, region, answer, seconds)
         lowering.add_loop(loop)
         for note in _notes(loop, answer):
             lowering.note(note)
@@ -67,37 +60,51 @@ def _client(lowering: session.Session) -> ffi.Client:
     return ffi.Client(prepare, observe)
 
 
-def _loop_report(kind: str, region: Region, answer: ScheduleAnswer, seconds: float) -> LoopReport:
-    cycles = answer.ii if kind == "loop" else answer.depth
-    binding = answer.binding
+def _loop_report(
+    problem: ScheduleProblem, region: Region, answer: ScheduleAnswer, seconds: float
+) -> LoopReport:
+    figure = "ii" if problem.kind == "loop" else "depth"
+    bounds = [bound for bound in answer.bounds if bound.figure == figure]
+    binding = max(bounds, key=lambda bound: bound.value, default=None)
     return LoopReport(
-        kind=kind,
+        kind=problem.kind,
         name=region.name,
         trips=region.trips,
         tasks=list(region.tasks),
         starts=list(answer.starts),
-        ii=cycles or 0,
-        lower_bound=binding.value if binding else 0,
+        ii=answer.ii,
+        ii_bound=binding.value if binding and problem.kind == "loop" else None,
         witness=binding.reason if binding else "",
+        stages=_stages(problem, answer),
+        objective=answer.objective,
+        value=answer.value,
+        lower_bound=answer.lower_bound,
         verdict=answer.verdict.value,
         engine=answer.engine,
         seconds=seconds,
     )
 
 
+def _stages(problem: ScheduleProblem, answer: ScheduleAnswer) -> int:
+    """Stages of the emitted loop: without an offset window its body stays one flat iteration."""
+    if not answer.ii or not problem.policy.allow_offset:
+        return 1
+    return max(answer.starts) // answer.ii - min(answer.starts) // answer.ii + 1
+
+
 def _notes(loop: LoopReport, answer: ScheduleAnswer) -> list[Note]:
-    where = f"loop {loop.name}" if loop.kind == "loop" else "the straight-line region"
-    data = {"loop": loop.name, "ii": loop.ii, "lower_bound": loop.lower_bound}
+    if answer.verdict is Verdict.OPTIMAL:
+        return []
+    where = f"loop {loop.name}" if loop.kind == "loop" else loop.name
     if answer.verdict is Verdict.FEASIBLE:
-        message = (
-            f"{where}: {loop.ii} cycles, not proven optimal (proven bound {loop.lower_bound}); "
-            "raise tl.ascend_sched.budget to search longer"
+        measure = {"ii": "II", "time": "time of the whole loop", "makespan": "makespan"}
+        what = (
+            f"{measure[answer.objective]} of {answer.value} cycles is not proven optimal (proven "
+            f"bound {answer.lower_bound}); raise tl.ascend_sched.budget to search longer"
         )
-        return [Note("solver", "degraded", message, data)]
-    if answer.verdict is Verdict.OUT_OF_BUDGET:
-        message = f"{where}: no schedule found within the budget; raise tl.ascend_sched.budget"
-        return [Note("solver", "degraded", message, data)]
-    if answer.verdict is Verdict.INFEASIBLE:
-        message = f"{where}: cannot be scheduled: {'; '.join(answer.reasons)}"
-        return [Note("solver", "degraded", message, data)]
-    return []
+    elif answer.verdict is Verdict.OUT_OF_BUDGET:
+        what = "no schedule found within the budget; raise tl.ascend_sched.budget"
+    else:
+        what = f"cannot be scheduled: {'; '.join(answer.reasons)}"
+    data = {"loop": loop.name, "value": answer.value, "lower_bound": answer.lower_bound}
+    return [Note("solver", "degraded", f"{where}: {what}", data)]

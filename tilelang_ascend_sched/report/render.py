@@ -25,7 +25,7 @@ def render(
     *,
     executed_sync: Mapping[str, float] | None = None,
 ) -> None:
-    """Print ``report``; ``executed_sync`` adds sync instructions executed a block, by kind."""
+    """Print ``report``; ``executed_sync`` adds sync instructions executed a block, by core."""
     console = console or Console()
     console.print(f"[bold]Schedule of {report.kernel}[/bold]")
     if not report.scheduled:
@@ -43,28 +43,34 @@ def render(
 
 def _loop_table(report: ScheduleReport) -> Table:
     table = Table(title="Loops and regions (cycles)", title_justify="left")
-    for column in ("loop", "trips", "tasks", "II", "bound", "verdict", "stages", "forced by"):
-        justify = "right" if column in ("trips", "tasks", "II", "bound", "stages") else "left"
-        table.add_column(column, justify=justify)
+    numbers = ("trips", "tasks", "II", "II bound", "stages", "objective", "bound")
+    for column in ("loop", *numbers, "verdict", "II forced by"):
+        table.add_column(column, justify="right" if column in numbers else "left")
     for loop in report.loops:
         table.add_row(
-            f"{loop.name} (makespan)" if loop.kind == "region" else loop.name,
-            "-" if loop.trips is None else str(loop.trips),
-            str(len(loop.tasks)),
-            str(loop.ii),
-            str(loop.lower_bound),
+            loop.name,
+            _number(loop.trips),
+            _number(len(loop.tasks)),
+            _number(loop.ii),
+            _number(loop.ii_bound),
+            _number(loop.stages),
+            f"{loop.objective} {_number(loop.value)}",
+            _number(loop.lower_bound),
             verdict_text(loop),
-            str(loop.stages),
             loop.witness,
         )
     return table
 
 
+def _number(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
 def verdict_text(loop: LoopReport) -> str:
     """The verdict with its gap, such as ``optimal`` or ``feasible, gap 2.1%``."""
-    if loop.verdict != "feasible" or loop.lower_bound <= 0:
+    if loop.verdict != "feasible" or loop.value is None or loop.lower_bound <= 0:
         return loop.verdict.replace("_", " ")
-    return f"feasible, gap {100 * (loop.ii / loop.lower_bound - 1):.1f}%"
+    return f"feasible, gap {100 * (loop.value / loop.lower_bound - 1):.1f}%"
 
 
 def _buffer_table(report: ScheduleReport) -> Table:
@@ -85,7 +91,7 @@ def _buffer_table(report: ScheduleReport) -> Table:
 
 def _sync_table(executed: Mapping[str, float]) -> Table:
     table = Table(title="Executed sync instructions a block", title_justify="left")
-    table.add_column("instruction")
+    table.add_column("core")
     table.add_column("count", justify="right")
     for name, count in executed.items():
         table.add_row(name, f"{count:g}")

@@ -35,12 +35,17 @@ class BufferReport:
 
 @dataclass
 class LoopReport:
-    """One scheduled loop, or a straight-line region (``kind`` "region").
+    """One scheduled loop, or a straight-line region (``kind`` "region"). Times are cycles.
 
-    ii, lower_bound: cycles; for a region both speak of the makespan.
-    verdict: ``optimal``, ``feasible``, ``out_of_budget`` or ``infeasible``.
     trips: trip count if it is a compile-time constant.
-    witness: what forces the lower bound, in words.
+    starts: start of each task in the first iteration, in the order of ``tasks``.
+    ii, ii_bound: initiation interval and its proven lower bound; None for a region.
+    witness: what forces the bound, in words.
+    stages: stages of the emitted loop.
+    objective: what was minimised: ``ii``, ``time`` (of the whole loop) or ``makespan``.
+    value, lower_bound: the objective reached, and what is proven to be its least.
+    verdict: ``optimal``, ``feasible``, ``out_of_budget`` or ``infeasible``.
+    engine: what found the schedule; ``seconds``: how long that took.
     """
 
     kind: str
@@ -48,19 +53,16 @@ class LoopReport:
     trips: int | None
     tasks: list[str]
     starts: list[int]
-    ii: int
-    lower_bound: int
+    ii: int | None
+    ii_bound: int | None
     witness: str
+    stages: int
+    objective: str
+    value: int | None
+    lower_bound: int
     verdict: str
     engine: str
     seconds: float
-
-    @property
-    def stages(self) -> int:
-        """Number of II windows that one iteration spans; 1 for a region."""
-        if self.kind == "region" or self.ii <= 0 or not self.starts:
-            return 1
-        return max(self.starts) // self.ii - min(self.starts) // self.ii + 1
 
 
 @dataclass
