@@ -32,6 +32,7 @@ def render(
         console.print("not scheduled: tl.enable_auto_schedule is off")
     else:
         console.print(_loop_table(report))
+        _print_witnesses(report, console)
         console.print(_buffer_table(report))
     if executed_sync is not None:
         console.print(_sync_table(executed_sync))
@@ -43,10 +44,11 @@ def render(
 
 def _loop_table(report: ScheduleReport) -> Table:
     table = Table(title="Loops and regions (cycles)", title_justify="left")
-    numbers = ("trips", "tasks", "II", "II bound", "stages", "objective", "bound")
-    for column in ("loop", *numbers, "verdict", "II forced by"):
+    numbers = ("trips", "tasks", "II", "II bound", "stages", "time", "bound")
+    for column in ("loop", *numbers, "verdict"):
         table.add_column(column, justify="right" if column in numbers else "left")
     for loop in report.loops:
+        timed = loop.objective != "ii"
         table.add_row(
             loop.name,
             _number(loop.trips),
@@ -54,12 +56,20 @@ def _loop_table(report: ScheduleReport) -> Table:
             _number(loop.ii),
             _number(loop.ii_bound),
             _number(loop.stages),
-            f"{loop.objective} {_number(loop.value)}",
-            _number(loop.lower_bound),
+            _number(loop.value if timed else None),
+            _number(loop.lower_bound if timed else None),
             verdict_text(loop),
-            loop.witness,
         )
     return table
+
+
+def _print_witnesses(report: ScheduleReport, console: Console) -> None:
+    """What forces each loop's II, under the table: these are sentences."""
+    for loop in report.loops:
+        figure = "II" if loop.kind == "loop" else "makespan"
+        if loop.witness:
+            console.print(f"{loop.name}: {figure} forced by {loop.witness}", markup=False)
+    console.print()
 
 
 def _number(value: int | None) -> str:
