@@ -15,32 +15,31 @@ from .paths import Cycle, Graph
 from .run import Run
 from .schedule import balanced_ii, make_schedule
 
-NODES = 200
+RELAXATIONS = 1_500_000  # arcs looked at; some half a second
 
 
 def balance(run: Run) -> int:
     """Improves ``run.best`` and returns a proven lower bound on weight * II + depth."""
     model, weight = run.model, run.weight
     assert run.best is not None and weight is not None
-    limit = int(NODES * run.effort * (6 / (6 + model.n)))
+    left = int(RELAXATIONS * run.effort)
     if model.phased:
         return 0  # stages are branched on at a fixed II only
     unsettled: list[int] = []  # bounds of nodes that need more memory than there is
     count = 0
     heap: list[tuple[int, int, tuple[Arc, ...]]] = [(0, 0, ())]
-    for _ in range(limit):
-        if not heap or heap[0][0] >= run.best.time(weight):
-            break
+    while left > 0 and heap and heap[0][0] < run.best.time(weight):
         bound, _, arcs = heapq.heappop(heap)
         run.work += Work(nodes=1)
         graph = Graph(model, model.most, arcs)
         found = graph.least_ii(run.lower_ii)
         if isinstance(found, Cycle):
+            left -= graph.relaxed
             continue
         ii = balanced_ii(graph, found[0], weight)
         reached = graph.longest(ii)
-        if not isinstance(reached, tuple):
-            continue
+        left -= graph.relaxed
+        assert isinstance(reached, tuple), "an II in balance is long enough"
         starts = reached[0][: model.n]
         bound = max(bound, weight * ii + model.depth(starts))
         if bound >= run.best.time(weight):

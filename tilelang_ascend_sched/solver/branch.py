@@ -43,8 +43,8 @@ class BranchAndBound:
 
 
 def _limit(model: Model, effort: float) -> int:
-    """Nodes within this effort: their cost grows with the square of the number of tasks."""
-    return max(1, int(NODES_PER_EFFORT * effort * (24 / (24 + model.n)) ** 2))
+    """Nodes within this effort: each costs more the more tasks there are."""
+    return max(1, int(NODES_PER_EFFORT * effort * 24 / (24 + model.n)))
 
 
 class _State:

@@ -12,7 +12,7 @@ from .answer import Work
 from .engine import Outcome, Status, deepest
 from .model import Model
 
-TIME_PER_EFFORT = 0.15  # deterministic seconds; one of them takes about seven real ones
+TIME_PER_EFFORT = 0.05  # deterministic seconds; with presolve, one takes some 20 real ones
 WIDE = 2**58  # above this, sums over all tasks might leave the 64 bits CP-SAT counts in
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .engine import Status
+from .bounds import depth_bound
+from .engine import Outcome, Status, deepest
+from .model import Model
+from .paths import Graph
 from .run import Run
 
 SCAN = 64  # II values tried one by one where feasibility is not monotone in II
@@ -31,13 +34,30 @@ def _bisect(run: Run) -> None:
         probe = top - 1 if probe is None else max(probe, floor)
         if probe >= top:
             continue
-        reply = run.ask(probe, share=0.3)
+        reply = _ask_shallow_first(run, probe)
         if reply.status is Status.REFUTED:
             run.raise_lower_ii(probe + 1, f"no schedule has an interval of {probe}")
         if reply.status is not Status.FOUND:
             floor = max(floor, probe + 1)
         if floor > ceiling or not any(left > 0 for left in run.left.values()):
             return
+
+
+def _ask_shallow_first(run: Run, ii: int) -> Outcome:
+    """Looks for a schedule of few stages first: it is easier to find, and the better one."""
+    model, engines = run.model, None
+    shallow = depth_bound(model, ii).value + 2 * ii if _above_recurrences(model, ii) else 0
+    if model.stages is None and shallow < deepest(model, ii):
+        reply = run.ask(ii, depth_at_most=shallow, share=0.25)
+        if reply.status is Status.FOUND:
+            return reply
+        if reply.status is Status.UNKNOWN:
+            engines = 1  # the others would know even less without the limit on depth
+    return run.ask(ii, share=0.25, engines=engines)
+
+
+def _above_recurrences(model: Model, ii: int) -> bool:
+    return isinstance(Graph(model, model.most).longest(ii), tuple)
 
 
 def _scan(run: Run) -> None:

@@ -24,6 +24,7 @@ class Graph:
     def __init__(self, model: Model, versions: Sequence[int], extra: Iterable[Arc] = ()) -> None:
         self.model = model
         self.rows: list[tuple[int, int, int, int, Arc]] = []
+        self.relaxed = 0  # arcs looked at so far: the unit of work of path searches
         self.size = model.n + 1
         for arc in model.arcs:
             self._add(arc, arc.distance if arc.buffer is None else versions[arc.buffer])
@@ -54,6 +55,7 @@ class Graph:
         parent = [-1] * self.size
         for sweep in range(self.size + 1):
             changed = False
+            self.relaxed += len(weights)
             for row, (u, v, w) in enumerate(weights):
                 if start[u] + w > start[v] and start[u] > NEG:
                     start[v] = start[u] + w

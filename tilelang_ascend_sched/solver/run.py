@@ -27,12 +27,15 @@ def exact_engines(name: str, seed: int) -> list[Engine]:
 class Run:
     """Shared by the searches for II, depth and time."""
 
-    def __init__(self, model: Model, engines: list[Engine], effort: float, weight: int | None):
-        self.model, self.engines, self.weight = model, engines, weight
+    def __init__(self, model: Model, engines: list[Engine], effort: float) -> None:
+        self.model, self.engines = model, engines
+        self.weight: int | None = None  # trips - 1 once the time counts, II first until then
         self.effort = effort  # of each engine, for the whole solve
-        self.left = {engine.name: effort for engine in engines}
+        # The second engine is asked only where the first gave up: half as much is enough to see.
+        self.left = {engine.name: effort / (1 + at) for at, engine in enumerate(engines)}
         self.best: Schedule | None = None
         self.best_by = ""
+        self.former: list[tuple[Schedule, str]] = []  # what was best once
         self.bounds: list[Bound] = []
         self.lower_ii = model.shortest_ii
         self.depth_floor = 0  # cycles no iteration can be shorter than, at any II
@@ -44,7 +47,14 @@ class Run:
         if self.best is not None and schedule.key(self.weight) >= self.best.key(self.weight):
             return False
         self.best, self.best_by = schedule, engine
+        self.former.append((schedule, engine))
         return True
+
+    def weigh(self, weight: int) -> None:
+        """From now on weight * II + depth decides; what was best once gets another chance."""
+        self.weight = weight
+        for schedule, engine in self.former[:]:
+            self.offer_starts(schedule.starts, schedule.ii, engine)
 
     def offer_starts(self, starts: tuple[int, ...], ii: int, engine: str) -> bool:
         """Offers these starts and the best that can be made of their choices."""

@@ -48,8 +48,7 @@ def solve(
     if reasons:
         return ScheduleAnswer(Verdict.INFEASIBLE, name, reasons=reasons)
     trips = None if model.region or objective == "ii" else problem.trip_count
-    weight = None if trips is None else trips - 1
-    run = Run(model, exact_engines(engine, seed), budget, weight)
+    run = Run(model, exact_engines(engine, seed), budget)
     if not model.region:
         run.bounds = ii_bounds(model)
         run.lower_ii = max(bound.value for bound in run.bounds)
@@ -62,7 +61,7 @@ def solve(
     least_ii(run)
     if run.best is None:
         return _no_schedule(run, name)
-    return _finish_loop(run, objective)
+    return _finish_loop(run, objective, trips)
 
 
 def granted_versions(problem: ScheduleProblem, answer: ScheduleAnswer) -> list[int]:
@@ -99,18 +98,18 @@ def _finish_region(run: Run) -> ScheduleAnswer:
     return _answer(run, "makespan", run.best.depth, lower)
 
 
-def _finish_loop(run: Run, objective: str) -> ScheduleAnswer:
-    if run.weight is None:
+def _finish_loop(run: Run, objective: str, trips: int | None) -> ScheduleAnswer:
+    if trips is None:
         if objective == "time":
             least_depth(run, engines=1)
             save_bytes(run)
             keep_program_order(run)
         return _answer(run, "ii", run.best.ii, run.lower_ii)
-    lower = least_time(run)
+    lower = least_time(run, trips - 1)
     run.bounds.append(depth_bound(run.model, None))
     save_bytes(run)
     keep_program_order(run)
-    return _answer(run, "time", run.best.time(run.weight), lower)
+    return _answer(run, "time", run.best.time(trips - 1), lower)
 
 
 def _answer(run: Run, objective: str, value: int, lower: int) -> ScheduleAnswer:

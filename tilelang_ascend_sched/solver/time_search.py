@@ -11,33 +11,38 @@ from .run import Run
 RANGES = 40
 
 
-def least_depth(run: Run, *, engines: int | None = None, share: float = 0.4) -> None:
+def least_depth(run: Run, *, engines: int | None = None) -> None:
     """Makes the best schedule as shallow as its II allows."""
     assert run.best is not None
-    ii = run.best.ii
-    bound = depth_bound(run.model, ii)
-    if run.best.depth > bound.value:
-        reply = run.ask(
-            ii, depth_at_most=run.best.depth - 1, minimise=True, share=share, engines=engines
-        )
-        proven = reply.status is Status.REFUTED or (reply.status is Status.FOUND and reply.proven)
-    else:
-        proven = True
-    if run.best.ii == ii:
-        run.depth_proven = proven or run.best.depth <= bound.value
+    ii, bound = run.best.ii, depth_bound(run.model, run.best.ii).value
+    target = bound  # halving reaches a good depth sooner than improving step by step
+    while target < run.best.depth - run.best.depth // 16 and run.best.ii == ii:
+        middle = (target + run.best.depth) // 2
+        reply = run.ask(ii, depth_at_most=middle, share=0.05, engines=1)
+        if reply.status is Status.FOUND:
+            continue
+        if reply.status is Status.REFUTED:
+            bound = max(bound, middle + 1)
+        target = middle + 1
+    if run.best.ii == ii and run.best.depth > bound:
+        below = run.best.depth - 1
+        reply = run.ask(ii, depth_at_most=below, minimise=True, share=0.3, engines=engines)
+        if reply.status is Status.REFUTED or (reply.status is Status.FOUND and reply.proven):
+            bound = run.best.depth
+    run.depth_proven = run.best.ii == ii and run.best.depth <= bound
 
 
-def least_time(run: Run) -> int:
+def least_time(run: Run, weight: int) -> int:
     """Minimises weight * II + depth; returns a proven lower bound on it.
 
     A longer II pays only if it saves more depth than it costs, so II is bounded by the depth no
     schedule goes below; ranges of II that cannot win are excluded whole, and what is left is
     searched by turns.
     """
-    assert run.best is not None and run.weight is not None
-    weight, model = run.weight, run.model
-    run.offer_starts(run.best.starts, run.best.ii, run.best_by)
+    assert run.best is not None
+    model = run.model
     least_depth(run, engines=1)
+    run.weigh(weight)
     run.depth_floor = depth_bound(model, None).value
     free = not any(model.stages or ())
     ample = 2 * model.serial
