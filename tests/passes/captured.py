@@ -2,45 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from typing import Any
 
 import tilelang
 import tilelang.ascend.transform as ascend_transform
 import tvm
+from tvm_ffi import get_global_func
 
 import tilelang_ascend_sched
 from examples import WORKLOADS
+from tests.kernels.small import SMALL
 from tilelang_ascend_sched.pipeline import PASSES
 
 NAMES = tuple(info.name for info in PASSES)
 
-QUICK = ("gemm_relu", "streams_2", "while_sum", "dynamic_add")
-"""Kernels that lower within a second or two and together meet loops, guards and `while`."""
+KERNELS = {**SMALL, **WORKLOADS}
+"""Small kernels of each kind of structure, which lower in an instant, and the examples."""
 
 
 @cache
-def stages(workload: str) -> dict[str, tvm.IRModule]:
-    """The module of an example kernel before each pass, up to one that refuses it."""
+def stages(kernel: str) -> dict[str, tvm.IRModule]:
+    """The module of a kernel before each pass, up to one that refuses it."""
     seen: dict[str, tvm.IRModule] = {}
     with (
         tilelang_ascend_sched.disabled(),
-        _recording(seen),
+        _replaced(_recorders(seen)),
         tvm.target.Target("ascend"),
         suppress(tvm.error.InternalError),
     ):
-        tilelang.lower(WORKLOADS[workload].build(), target="ascend")
+        tilelang.lower(KERNELS[kernel].build(), target="ascend")
     return seen
 
 
-@contextmanager
-def _recording(seen: dict[str, tvm.IRModule]) -> Iterator[None]:
-    stock = {name: getattr(ascend_transform, name) for name in NAMES}
+def lowered(kernel: str, *ours: str) -> str:
+    """The kernel's AscendC by the stock chain with the named passes replaced by ours."""
+    makers = {name: get_global_func(f"tl.ascend_sched.transform.{name}") for name in ours}
+    with tilelang_ascend_sched.disabled(), _replaced(makers), tvm.target.Target("ascend"):
+        return tilelang.lower(KERNELS[kernel].build(), target="ascend").kernel_source
 
-    def record(name: str):
-        def make(*args, **kwargs):
-            made = stock[name](*args, **kwargs)
+
+@contextmanager
+def _replaced(makers: dict[str, Callable[..., Any]]) -> Iterator[None]:
+    """Has the stock pipeline call ``makers`` for the passes of those names."""
+    stock = {name: getattr(ascend_transform, name) for name in makers}
+    for name, make in makers.items():
+        setattr(ascend_transform, name, make)
+    try:
+        yield
+    finally:
+        for name, make in stock.items():
+            setattr(ascend_transform, name, make)
+
+
+def _recorders(seen: dict[str, tvm.IRModule]) -> dict[str, Callable[..., Any]]:
+    def record(name: str, stock: Callable[..., Any]) -> Callable[..., Any]:
+        def make(*args: Any, **kwargs: Any) -> Callable[[tvm.IRModule], tvm.IRModule]:
+            made = stock(*args, **kwargs)
 
             def run(mod: tvm.IRModule) -> tvm.IRModule:
                 seen[name] = mod
@@ -50,10 +70,4 @@ def _recording(seen: dict[str, tvm.IRModule]) -> Iterator[None]:
 
         return make
 
-    for name in NAMES:
-        setattr(ascend_transform, name, record(name))
-    try:
-        yield
-    finally:
-        for name in NAMES:
-            setattr(ascend_transform, name, stock[name])
+    return {name: record(name, getattr(ascend_transform, name)) for name in NAMES}

@@ -90,6 +90,15 @@ def kernel(*body: Stmt, params: tuple[Any, ...] = ()) -> PrimFunc:
     return PrimFunc(list(params), seq(*body)).with_attr("global_symbol", "main")
 
 
+def kernel_root(*body: Stmt, params: tuple[Any, ...] = ()) -> PrimFunc:
+    """A function around one kernel whose root block holds ``body``."""
+    return kernel(tirx.SBlock([], [], [], "tilelang_root", seq(*body)), params=params)
+
+
+def root_of(function: PrimFunc) -> tirx.SBlock:
+    return function.body
+
+
 SYNC = {
     "tl.ascend_set_flag": "set",
     "tl.ascend_wait_flag": "wait",

@@ -1,0 +1,60 @@
+"""Decoding the task tree and encoding it again changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+import tvm
+from tvm import tirx
+from tvm_ffi import get_global_func
+
+from tests.kernels.small import SMALL
+from tests.passes.captured import KERNELS, NAMES, stages
+from tests.passes.tir import kernel_root, set_flag, var
+
+SCHEDULED = NAMES[
+    NAMES.index("MaterializeScheduleUnits") + 1 : NAMES.index("LowerScheduledTIR") + 1
+]
+
+
+def recode(function: tvm.tirx.PrimFunc) -> tvm.tirx.PrimFunc:
+    return get_global_func("tl.ascend_sched.testing.recode")(function)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(k, marks=[] if k in SMALL else [pytest.mark.slow]) for k in KERNELS]
+)
+def test_the_ir_of_real_kernels_survives(name: str) -> None:
+    for stage in SCHEDULED:
+        for function in stages(name)[stage].functions.values():
+            tvm.ir.assert_structural_equal(recode(function), function)
+
+
+def unit(body: tirx.Stmt, **metadata: int) -> tirx.Stmt:
+    return tirx.AttrStmt(metadata, "tl.schedule_unit", tirx.IntImm("int32", 1), body)
+
+
+def task(**metadata: int) -> tirx.Stmt:
+    return tirx.AttrStmt(metadata, "tl.ascend_task", tirx.IntImm("int32", 1), set_flag("MTE2_V", 0))
+
+
+def test_metadata_that_is_not_ours_is_kept() -> None:
+    function = kernel_root(unit(task(latency=4, colour=7), stage=1, origin=3))
+    tvm.ir.assert_structural_equal(recode(function), function)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (set_flag("MTE2_V", 0), "outside of all units"),
+        (unit(task()), "no `stage`"),
+        (unit(task(), stage=-2), "`stage` is -2"),
+        (unit(set_flag("MTE2_V", 0), stage=0), "must hold one task or one serial"),
+        (
+            unit(tirx.IfThenElse(var("n") > 0, task(), task()), stage=0),
+            "a guard cannot have an `else`",
+        ),
+    ],
+)
+def test_what_is_no_tree_is_refused(body: tirx.Stmt, message: str) -> None:
+    with pytest.raises(tvm.error.InternalError, match=message):
+        recode(kernel_root(body))
