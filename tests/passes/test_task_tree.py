@@ -29,12 +29,17 @@ def test_the_ir_of_real_kernels_survives(name: str) -> None:
             tvm.ir.assert_structural_equal(recode(function), function)
 
 
+def marked(key: str, body: tirx.Stmt, metadata: dict[str, int]) -> tirx.Stmt:
+    node = {name: tirx.IntImm("int32", value) for name, value in metadata.items()}
+    return tirx.AttrStmt(node, key, tirx.IntImm("int32", 1), body)
+
+
 def unit(body: tirx.Stmt, **metadata: int) -> tirx.Stmt:
-    return tirx.AttrStmt(metadata, "tl.schedule_unit", tirx.IntImm("int32", 1), body)
+    return marked("tl.schedule_unit", body, metadata)
 
 
 def task(**metadata: int) -> tirx.Stmt:
-    return tirx.AttrStmt(metadata, "tl.ascend_task", tirx.IntImm("int32", 1), set_flag("MTE2_V", 0))
+    return marked("tl.ascend_task", set_flag("MTE2_V", 0), metadata)
 
 
 def test_metadata_that_is_not_ours_is_kept() -> None:
