@@ -58,6 +58,7 @@ class Program:
         self.lines: list[str] = []
 
     def _place(self, name: str, array: np.ndarray) -> str:
+        assert name not in self._fields, name
         array = np.array(array)
         self._fields[name] = (self._size, array)
         pointer = f"({self.ctype(array.dtype)}*)(ub + {self._size})"

@@ -8,20 +8,20 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.emulator_vector.formats import (
+    DOWN,
+    FORMATS,
+    MODES,
+    NEAREST_AWAY,
+    NEAREST_EVEN,
+    ODD,
+    TOWARD_ZERO,
+    UP,
+    all_values,
+    by_search,
+)
+
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
-
-NEAREST_EVEN, NEAREST_AWAY, DOWN, UP, TOWARD_ZERO, ODD = range(6)
-MODES = [NEAREST_EVEN, NEAREST_AWAY, DOWN, UP, TOWARD_ZERO, ODD]
-
-# name: (bits, dtype)
-FORMATS = {
-    "float16": (16, np.dtype(np.float16)),
-    "bfloat16": (16, np.dtype(ml_dtypes.bfloat16)),
-    "float8_e4m3fn": (8, np.dtype(ml_dtypes.float8_e4m3fn)),
-    "float8_e5m2": (8, np.dtype(ml_dtypes.float8_e5m2)),
-    "float4_e2m1fn": (4, np.dtype(ml_dtypes.float4_e2m1fn)),
-    "float4_e1m2": (4, None),
-}
 
 
 @pytest.fixture(scope="module")
@@ -49,16 +49,6 @@ def decode(lib, name, codes) -> np.ndarray:
     return values
 
 
-def all_values(name) -> np.ndarray:
-    """The float32 value of every code."""
-    bits, dtype = FORMATS[name]
-    if dtype is None:  # E1M2: quarters up to 1.75
-        magnitude = np.arange(8, dtype=np.float32) / 4
-        return np.concatenate([magnitude, -magnitude])
-    storage = np.uint16 if bits == 16 else np.uint8
-    return np.arange(1 << bits).astype(storage).view(dtype).astype(np.float32)
-
-
 def samples(name) -> np.ndarray:
     """Every value, every midpoint of neighbours with the floats beside it, and random floats."""
     rng = np.random.default_rng(7)
@@ -66,6 +56,7 @@ def samples(name) -> np.ndarray:
     finite = np.unique(values[np.isfinite(values)].astype(np.float64))
     middle = ((finite[1:] + finite[:-1]) / 2).astype(np.float32)
     beyond = np.float32(finite[-1]) * np.array([1.01, 1.03, 1.2, 2, 1e3], np.float32)
+    beyond = np.append(beyond, np.float32(1.5 * finite[-1] - 0.5 * finite[-2]))
     exact = np.concatenate([values, middle, beyond, -beyond, np.float32([0.0, -0.0])])
     inf = np.float32(np.inf)
     near = np.concatenate([np.nextafter(exact, inf), np.nextafter(exact, -inf)])
@@ -99,48 +90,6 @@ def test_nearest_even_agrees_with_ml_dtypes(lib, name):
     actual = decode(lib, name, encode(lib, name, values))
     wrong = ~same(actual, expected)
     assert not wrong.any(), (values[wrong][:5], actual[wrong][:5], expected[wrong][:5])
-
-
-def by_search(name, values, mode, saturate) -> np.ndarray:
-    """The conversion by definition: among the neighbours in the sorted table of finite values."""
-    table = all_values(name)
-    codes = np.arange(table.size)
-    finite = np.isfinite(table) & ~(np.signbit(table) & (table == 0))
-    order = np.argsort(table[finite])
-    grid, grid_codes = table[finite][order].astype(np.float64), codes[finite][order]
-    x = values.astype(np.float64)
-    clipped = np.clip(x, grid[0], grid[-1])
-    low = np.clip(np.searchsorted(grid, clipped, side="right") - 1, 0, grid.size - 1)
-    high = np.where(grid[low] == clipped, low, np.minimum(low + 1, grid.size - 1))
-    zero = np.where(x < 0, high, low)
-    away = np.where(x < 0, low, high)
-    down, up = clipped - grid[low], grid[high] - clipped
-    nearest = np.where(down < up, low, high)
-    tie = down == up
-    odd = np.where(grid_codes[low] & 1, low, high)
-    even = np.where(grid_codes[low] & 1, high, low)
-    choice = {
-        NEAREST_EVEN: np.where(tie, even, nearest),
-        NEAREST_AWAY: np.where(tie, away, nearest),
-        DOWN: low,
-        UP: high,
-        TOWARD_ZERO: zero,
-        ODD: np.where(grid[low] == clipped, low, odd),
-    }[mode]
-    result = grid[choice]
-    # Overflow of the nearest modes begins half a step above the largest value.
-    step = grid[-1] - grid[-2]
-    half = step / 2 if mode in (NEAREST_EVEN, NEAREST_AWAY) else 0
-    over = np.abs(x) > grid[-1]
-    goes_up = {DOWN: x < 0, UP: x > 0, TOWARD_ZERO: False, ODD: False}.get(
-        mode, np.abs(x) >= grid[-1] + half
-    )
-    has_infinity = np.isinf(table).any()
-    has_nan = np.isnan(table).any()
-    top = grid[-1] if saturate or not has_nan else np.inf if has_infinity else np.nan
-    result = np.where(over & goes_up | np.isinf(x), np.copysign(top, x), result)
-    result = np.where(np.isnan(x), np.nan if has_nan else 0.0, result)
-    return np.copysign(result, np.where(np.isnan(x), 1, x)).astype(np.float32)
 
 
 @pytest.mark.parametrize("saturate", [False, True])

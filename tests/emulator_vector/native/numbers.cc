@@ -40,14 +40,14 @@ void round_all(const float* in, float* out, int64_t n) {
 
 }  // namespace
 
-#define FORMAT(NAME, F)                                                                      \
-  extern "C" void encode_##NAME(int mode, int saturate, const float* in, uint32_t* out,      \
-                                int64_t n) {                                                 \
-    saturate ? encode_mode<numeric::F, Overflow::kSaturate>(mode, in, out, n)                \
-             : encode_mode<numeric::F, Overflow::kIeee>(mode, in, out, n);                   \
-  }                                                                                          \
-  extern "C" void decode_##NAME(const uint32_t* in, float* out, int64_t n) {                 \
-    for (int64_t i = 0; i < n; ++i) out[i] = numeric::decode<numeric::F>(in[i]);             \
+#define FORMAT(NAME, F)                                                                 \
+  extern "C" void encode_##NAME(int mode, int saturate, const float* in, uint32_t* out, \
+                                int64_t n) {                                            \
+    saturate ? encode_mode<numeric::F, Overflow::kSaturate>(mode, in, out, n)           \
+             : encode_mode<numeric::F, Overflow::kIeee>(mode, in, out, n);              \
+  }                                                                                     \
+  extern "C" void decode_##NAME(const uint32_t* in, float* out, int64_t n) {            \
+    for (int64_t i = 0; i < n; ++i) out[i] = numeric::decode<numeric::F>(in[i]);        \
   }
 FORMAT(float16, Binary16)
 FORMAT(bfloat16, Bfloat16)
