@@ -26,6 +26,7 @@ _KERNEL_FLAGS = [
     "-Wno-unknown-pragmas",
     "-Wno-psabi",
 ]
+_LINK_FLAGS = [f"-Wl,--wrap={name}" for name in ("memcpy", "memmove", "memset")]
 # The Cube's arithmetic wants the host's widest vectors.
 _WORKER_FLAGS = [*_COMMON, "-march=native", "-Wno-psabi"]
 _PRELUDE = """#include <tl_templates/ascend/common.h>
@@ -99,10 +100,10 @@ def _kernel_headers() -> str:
 
 
 @lru_cache(maxsize=1)
-def _worker_sources() -> str:
+def _worker_headers() -> str:
     include = HERE / "include" / "emu"
-    headers = "".join(p.read_text() for p in sorted(include.glob("*.h")))
-    return headers + _identity(HERE / "runtime", include / "numeric")
+    headers = [*include.glob("*.h"), *include.glob("numeric/*.h"), *HERE.glob("runtime/*.h")]
+    return "".join(p.read_text() for p in sorted(headers))
 
 
 def _key(*parts: str | bytes) -> str:
@@ -131,27 +132,33 @@ def _includes() -> list[str]:
     return ["-I", str(HERE / "include"), "-I", str(wheel_sources())]
 
 
-def worker() -> Path:
-    """The executable that runs compiled kernels."""
-    sources = _files(HERE / "runtime")
-    key = _key("worker", _worker_sources(), *_WORKER_FLAGS)
-    folder = cache_dir() / "worker"
-    target = folder / key
+def _worker_object(source: Path) -> Path:
+    folder = cache_dir() / "objects"
+    key = _key("object", source.name, source.read_text(), _worker_headers(), *_WORKER_FLAGS)
+    target = folder / f"{key}.o"
     if target.exists():
         return target
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
+        made = Path(scratch) / "made.o"
+        include = ["-I", str(HERE), "-I", str(HERE / "include")]
+        done = _run([compiler(), *_WORKER_FLAGS, *include, "-c", source, "-o", made])
+        if done.returncode != 0:
+            raise RuntimeError(f"cannot build the emulator: {_first_error(done.stderr)}")
+        return _publish(made, target)
 
-        def compile_one(source: Path) -> Path:
-            made = Path(scratch) / f"{source.stem}.o"
-            include = ["-I", str(HERE), "-I", str(HERE / "include")]
-            done = _run([compiler(), *_WORKER_FLAGS, *include, "-c", source, "-o", made])
-            if done.returncode != 0:
-                raise RuntimeError(f"cannot build the emulator: {_first_error(done.stderr)}")
-            return made
 
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            objects = list(pool.map(compile_one, (p for p in sources if p.suffix == ".cc")))
+def worker() -> Path:
+    """The executable that runs compiled kernels."""
+    sources = sorted((HERE / "runtime").glob("*.cc"))
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        objects = list(pool.map(_worker_object, sources))
+    folder = cache_dir() / "worker"
+    target = folder / _key("worker", *(o.name for o in objects))
+    if target.exists():
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
         made = Path(scratch) / "worker"
         done = _run([compiler(), "-rdynamic", *objects, "-ldl", "-o", made])
         if done.returncode != 0:
@@ -186,7 +193,7 @@ def kernel_library(source: Source) -> Path:
 
     CompileError: the compiler refused it, mostly because an instruction is not modelled.
     """
-    key = _key("kernel", _kernel_headers(), source.text, *_KERNEL_FLAGS)
+    key = _key("kernel", _kernel_headers(), source.text, *_KERNEL_FLAGS, *_LINK_FLAGS)
     folder = cache_dir() / "kernels"
     target = folder / f"{key}.so"
     if target.exists():
@@ -202,7 +209,7 @@ def kernel_library(source: Source) -> Path:
         )
         if done.returncode != 0:
             raise CompileError(explain(done.stderr, source))
-        done = _run([compiler(), "-shared", made, "-o", linked])
+        done = _run([compiler(), "-shared", *_LINK_FLAGS, made, "-o", linked])
         if done.returncode != 0:
             raise CompileError(f"cannot link the kernel: {_first_error(done.stderr)}")
         return _publish(linked, target)

@@ -7,7 +7,7 @@
 
 #include "runtime/findings.h"
 #include "runtime/ledger.h"
-#include "runtime/machine.h"
+#include "runtime/local.h"
 
 namespace emu {
 namespace {
@@ -94,6 +94,20 @@ LocalMemory& memory_of(Core& core, const Access& access) {
   return owner_of(core, access).memory[int(access.space)];
 }
 
+void check_written(const LocalMemory& memory, Space space, uint64_t offset, uint64_t bytes) {
+  const uint8_t* valid = &memory.valid[offset];
+  const void* hole = std::memchr(valid, 0, bytes);
+  if (!hole) return;
+  const Machine& m = machine();
+  const uint64_t at = offset + (static_cast<const uint8_t*>(hole) - valid);
+  Finding finding("never-written");
+  finding.message = std::string(m.entry->instr.name) + " at line " + line_of(m.entry->instr.loc) +
+                    " reads " + space_name(space) + " byte " + std::to_string(at) +
+                    ", which nothing has written";
+  finding.at(*m.core, m.entry->instr);
+  report(std::move(finding));
+}
+
 const GmArray* find_array(uint64_t address) {
   const auto& arrays = machine().arrays;
   auto it = std::upper_bound(arrays.begin(), arrays.end(), address,
@@ -103,20 +117,58 @@ const GmArray* find_array(uint64_t address) {
   return address < it->end || (address == it->end && it->begin == it->end) ? &*it : nullptr;
 }
 
+namespace {
+
+// What the data movers and the Cube demand of an address, in bytes.
+uint64_t alignment_of(Space space) {
+  switch (space) {
+    case Space::UB:
+    case Space::L1:
+    case Space::MXA:
+    case Space::MXB:
+      return 32;
+    case Space::L0A:
+    case Space::L0B:
+      return 512;
+    case Space::L0C:
+      return 64;
+    case Space::GM:
+      break;
+  }
+  return 1;
+}
+
+void report_access(Core& core, const Entry& entry, const Access& a, const char* kind,
+                   const std::string& problem) {
+  Finding finding(kind);
+  finding.message = std::string(entry.instr.name) + " at line " + line_of(entry.instr.loc) +
+                    (a.mode == Mode::Read ? " reads " : " writes ") + space_name(a.space) + " " +
+                    range_text(a) + problem;
+  finding.at(core, entry.instr);
+  report(std::move(finding));
+}
+
+}  // namespace
+
 void check_bounds(Core& core, Entry& entry) {
   for (int i = 0; i < entry.instr.access_count; ++i) {
     const Access& a = entry.instr.access[i];
+    const uint64_t alignment = alignment_of(a.space);
+    if (a.begin % alignment != 0) {
+      report_access(core, entry, a, "alignment",
+                    ", which is not aligned to " + std::to_string(alignment) + " bytes");
+    }
     if (in_range(core, a)) continue;
     entry.bad = true;
-    Finding finding("out-of-range");
-    finding.message = std::string(entry.instr.name) + " at line " + line_of(entry.instr.loc) +
-                      (a.mode == Mode::Read ? " reads " : " writes ") + space_name(a.space) + " " +
-                      range_text(a);
-    if (a.space != Space::GM) {
-      finding.message += ", beyond its " + std::to_string(memory_of(core, a).size) + " bytes";
+    if (a.space == Space::GM) {
+      report_access(core, entry, a, "out-of-range", "");
+      continue;
     }
-    finding.at(core, entry.instr);
-    report(std::move(finding));
+    const uint64_t size = memory_of(core, a).size;
+    const bool simt = machine().kernel->simt && a.space == Space::UB;
+    report_access(core, entry, a, a.space == Space::UB ? "capacity" : "out-of-range",
+                  ", beyond its " + std::to_string(size) + " bytes" +
+                      (simt ? " (of a kernel with a SIMT function)" : ""));
   }
 }
 

@@ -6,80 +6,51 @@
 
 #include "runtime/atomics.h"
 #include "runtime/findings.h"
-#include "runtime/machine.h"
+#include "runtime/local.h"
 #include "runtime/matmul.h"
 
 namespace emu {
 namespace {
 
-constexpr uint64_t kFractal = 512;  // bytes: 16 rows of 32
-constexpr uint64_t kBlock = 32;
-
-uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
-LocalMemory& local(Space space) { return machine().core->memory[int(space)]; }
-
-Access rows_of(Space space, uint64_t begin, uint64_t row_bytes, uint64_t rows, int64_t stride) {
-  Access a{space, Mode::Read, -1, begin, row_bytes};
-  a.rows = uint32_t(rows);
-  a.stride = stride;
-  return a;
-}
-
 // Elements in one 32-byte group; 4-bit types are moved as bytes.
-uint32_t group(DType type) { return uint32_t(kBlock / dtype_bytes(type)); }
+uint32_t group(DType type) { return uint32_t(kBlockBytes / dtype_bytes(type)); }
 
 void load_straight(LocalMemory& to, const LocalMemory& from, uint64_t dst, uint64_t src,
                    const FractalLoad& f) {
   for (uint32_t c = 0; c < f.columns; ++c) {
-    const uint64_t s = src + (uint64_t(f.column_start + c) * f.src_stride + f.row_start) * kFractal;
-    const uint64_t d = dst + uint64_t(c) * f.dst_stride * kFractal;
-    std::memcpy(to.data + d, from.data + s, f.rows * kFractal);
-    std::memcpy(&to.valid[d], &from.valid[s], f.rows * kFractal);
+    const uint64_t s = src + (uint64_t(f.column_start + c) * f.src_stride + f.row_start) * kFractalBytes;
+    const uint64_t d = dst + uint64_t(c) * f.dst_stride * kFractalBytes;
+    move(to, d, from, s, f.rows * kFractalBytes);
   }
 }
 
 // The source's columns become the destination's rows.
 void load_transposed(LocalMemory& to, const LocalMemory& from, uint64_t dst, uint64_t src,
                      const FractalLoad& f, uint32_t size) {
-  const uint32_t c0 = uint32_t(kBlock) / size;
+  const uint32_t c0 = uint32_t(kBlockBytes) / size;
   const uint32_t rows = f.rows * 16, columns = f.columns * c0;
   for (uint32_t c = 0; c < columns; ++c) {
     for (uint32_t r = 0; r < rows; ++r) {
       const uint64_t s =
-          src + (uint64_t(f.column_start + c / c0) * f.src_stride + f.row_start + r / 16) * kFractal +
-          (r % 16) * kBlock + (c % c0) * size;
-      const uint64_t d = dst + (uint64_t(r / c0) * f.dst_stride + c / 16) * kFractal +
-                         (c % 16) * kBlock + (r % c0) * size;
-      std::memcpy(to.data + d, from.data + s, size);
-      std::memcpy(&to.valid[d], &from.valid[s], size);
+          src + (uint64_t(f.column_start + c / c0) * f.src_stride + f.row_start + r / 16) * kFractalBytes +
+          (r % 16) * kBlockBytes + (c % c0) * size;
+      const uint64_t d = dst + (uint64_t(r / c0) * f.dst_stride + c / 16) * kFractalBytes +
+                         (c % 16) * kBlockBytes + (r % c0) * size;
+      move(to, d, from, s, size);
     }
   }
-}
-
-void check_written(const LocalMemory& memory, Space space, uint64_t offset, uint64_t bytes) {
-  const uint8_t* valid = &memory.valid[offset];
-  const void* hole = std::memchr(valid, 0, bytes);
-  if (!hole) return;
-  const Machine& m = machine();
-  Finding finding("never-written");
-  const uint64_t at = offset + (static_cast<const uint8_t*>(hole) - valid);
-  finding.message = std::string(m.entry->instr.name) + " at line " + line_of(m.entry->instr.loc) +
-                    " reads " + space_name(space) + " byte " + std::to_string(at) +
-                    ", which nothing has written";
-  finding.at(*m.core, m.entry->instr);
-  report(std::move(finding));
 }
 
 // Rows by k of one operand: whether every element the product needs was written.
 void check_operand(const LocalMemory& memory, Space space, uint64_t begin, uint32_t rows,
                    uint32_t k_bytes) {
-  const uint64_t column = uint64_t((rows + 15) / 16) * kFractal;
-  for (uint32_t b = 0; b < k_bytes; b += kBlock) {
-    const uint64_t at = begin + b / kBlock * column;
-    if (b + kBlock <= k_bytes) {
-      check_written(memory, space, at, uint64_t(rows) * kBlock);
+  const uint64_t column = uint64_t((rows + 15) / 16) * kFractalBytes;
+  for (uint32_t b = 0; b < k_bytes; b += kBlockBytes) {
+    const uint64_t at = begin + b / kBlockBytes * column;
+    if (b + kBlockBytes <= k_bytes) {
+      check_written(memory, space, at, uint64_t(rows) * kBlockBytes);
     } else {
-      for (uint32_t r = 0; r < rows; ++r) check_written(memory, space, at + r * kBlock, k_bytes - b);
+      for (uint32_t r = 0; r < rows; ++r) check_written(memory, space, at + r * kBlockBytes, k_bytes - b);
     }
   }
 }
@@ -98,7 +69,7 @@ void copy_l12l0(Space space, void* dst, const void* src, DType type, const Fract
   static const char* names[2][2] = {{"asc_copy_l12l0a", "asc_copy_l12l0a_transpose"},
                                     {"asc_copy_l12l0b", "asc_copy_l12l0b_transpose"}};
   Instr instr(names[space == Space::L0B][f.transpose], Pipe::MTE1, at);
-  const uint64_t to = address(dst), from = address(src);
+  const uint64_t to = address_of(dst), from = address_of(src);
   const uint32_t size = dtype_bytes(type), c0 = group(type);
   const bool fp4 = type == DType::E2M1x2 || type == DType::E1M2x2;
   if (f.transpose && fp4) failf("%s: transposing 4-bit elements is not modelled", instr.name);
@@ -109,14 +80,14 @@ void copy_l12l0(Space space, void* dst, const void* src, DType type, const Fract
     failf("%s: %u column fractals do not fill rows of 16", instr.name, f.columns);
   }
   instr.work.kind = kL1ToL0;
-  instr.work.bytes = uint64_t(f.rows) * f.columns * kFractal;
+  instr.work.bytes = uint64_t(f.rows) * f.columns * kFractalBytes;
   instr.reads(rows_of(Space::L1,
-                      from + (uint64_t(f.column_start) * f.src_stride + f.row_start) * kFractal,
-                      f.rows * kFractal, f.columns, int64_t(f.src_stride) * kFractal));
+                      from + (uint64_t(f.column_start) * f.src_stride + f.row_start) * kFractalBytes,
+                      f.rows * kFractalBytes, f.columns, int64_t(f.src_stride) * kFractalBytes));
   const uint32_t out_rows = f.transpose ? f.columns * c0 / 16 : f.rows;
   const uint32_t out_columns = f.transpose ? f.rows * 16 / c0 : f.columns;
   instr.writes(
-      rows_of(space, to, out_rows * kFractal, out_columns, int64_t(f.dst_stride) * kFractal));
+      rows_of(space, to, out_rows * kFractalBytes, out_columns, int64_t(f.dst_stride) * kFractalBytes));
   instr.body = Body([=] {
     if (f.transpose) {
       load_transposed(local(space), local(Space::L1), to, from, f, size);
@@ -132,10 +103,10 @@ void copy_l12l0(Space space, void* dst, const void* src, DType type, const Fract
 void copy_scales(Space operand, uint64_t dst, const void* src, const ScaleLoad& f, At at) {
   const Space space = operand == Space::L0A ? Space::MXA : Space::MXB;
   Instr instr(operand == Space::L0A ? "asc_copy_l12l0a_mx" : "asc_copy_l12l0b_mx", Pipe::MTE1, at);
-  const uint64_t from = address(src) + (uint64_t(f.x_start) * f.src_stride + f.y_start) * kBlock;
-  const uint64_t bytes = uint64_t(f.y_step) * kBlock;
-  const uint64_t from_stride = uint64_t(f.src_stride) * kBlock;
-  const uint64_t to_stride = uint64_t(f.dst_stride) * kBlock;
+  const uint64_t from = address_of(src) + (uint64_t(f.x_start) * f.src_stride + f.y_start) * kBlockBytes;
+  const uint64_t bytes = uint64_t(f.y_step) * kBlockBytes;
+  const uint64_t from_stride = uint64_t(f.src_stride) * kBlockBytes;
+  const uint64_t to_stride = uint64_t(f.dst_stride) * kBlockBytes;
   const uint32_t rows = f.x_step;
   instr.work.kind = kMxScale;
   instr.work.bytes = rows * bytes;
@@ -145,8 +116,7 @@ void copy_scales(Space operand, uint64_t dst, const void* src, const ScaleLoad& 
     LocalMemory& to = local(space);
     const LocalMemory& l1 = local(Space::L1);
     for (uint32_t r = 0; r < rows; ++r) {
-      std::memcpy(to.data + dst + r * to_stride, l1.data + from + r * from_stride, bytes);
-      std::memcpy(&to.valid[dst + r * to_stride], &l1.valid[from + r * from_stride], bytes);
+      move(to, dst + r * to_stride, l1, from + r * from_stride, bytes);
     }
   });
   issue(std::move(instr));
@@ -158,12 +128,12 @@ void mmad(void* c, const void* a, const void* b, const Mmad& op, At at) {
   if (op.unit_flag != 0 && op.unit_flag != 2 && op.unit_flag != 3) {
     failf("%s: unit flag control %u is not modelled", instr.name, op.unit_flag);
   }
-  const uint64_t la = address(a), lb = address(b), lc = address(c);
+  const uint64_t la = address_of(a), lb = address_of(b), lc = address_of(c);
   const int hf32 = machine().core->registers.hf32;
   const uint32_t k_bytes = op.type == DType::E2M1x2 || op.type == DType::E1M2x2
                                ? op.k / 2
                                : op.k * dtype_bytes(op.type);
-  const uint32_t columns = (k_bytes + kBlock - 1) / kBlock;
+  const uint32_t columns = (k_bytes + kBlockBytes - 1) / kBlockBytes;
   const uint32_t m16 = (op.m + 15) / 16 * 16, n16 = (op.n + 15) / 16 * 16;
   switch (op.type) {
     case DType::BF16:
@@ -185,8 +155,8 @@ void mmad(void* c, const void* a, const void* b, const Mmad& op, At at) {
       failf("%s: operands of this type are not modelled", instr.name);
   }
   instr.work.mmad_macs = uint64_t(op.m) * op.n * op.k;
-  instr.reads(rows_of(Space::L0A, la, uint64_t(m16) * kBlock * columns, 1, 0));
-  instr.reads(rows_of(Space::L0B, lb, uint64_t(n16) * kBlock * columns, 1, 0));
+  instr.reads(rows_of(Space::L0A, la, uint64_t(m16) * kBlockBytes * columns, 1, 0));
+  instr.reads(rows_of(Space::L0B, lb, uint64_t(n16) * kBlockBytes * columns, 1, 0));
   if (op.scaled) {
     if (op.k % 64) failf("%s: k = %u is not a multiple of 64", instr.name, op.k);
     instr.reads(rows_of(Space::MXA, la / 16, scale_bytes(op.m, op.k), 1, 0));
@@ -281,7 +251,7 @@ void copy_l0c2ub(void* dst, const void* src, const Fixpipe& f, At at) {
   }
   if (f.dual == 1 && f.m % 2) failf("asc_copy_l0c2ub: %u rows cannot be halved", f.m);
   if (f.dual == 2 && f.n % 2) failf("asc_copy_l0c2ub: %u columns cannot be halved", f.n);
-  const uint64_t ub = ub_offset(dst), l0c = address(src);
+  const uint64_t ub = ub_offset(dst), l0c = address_of(src);
   const uint32_t size = dtype_bytes(f.dst_type);
   const uint32_t m = f.dual == 1 ? f.m / 2 : f.m, n = f.dual == 2 ? f.n / 2 : f.n;
   instr.work.kind = f.dual ? kL0cToUbDual : kL0cToUb;
@@ -314,7 +284,7 @@ void copy_l0c2ub(void* dst, const void* src, const Fixpipe& f, At at) {
 void copy_l0c2gm(void* dst, const void* src, const Fixpipe& f, At at) {
   Instr instr("asc_copy_l0c2gm", Pipe::FIX, at);
   check_fixpipe(instr.name, f);
-  const uint64_t gm = address(dst), l0c = address(src);
+  const uint64_t gm = address_of(dst), l0c = address_of(src);
   const uint32_t size = dtype_bytes(f.dst_type);
   const AtomicOp atomic = machine().core->registers.atomic;
   const DType atomic_type = machine().core->registers.atomic_type;

@@ -6,48 +6,13 @@
 
 #include "runtime/atomics.h"
 #include "runtime/findings.h"
-#include "runtime/machine.h"
+#include "runtime/local.h"
 
 namespace emu {
 namespace {
 
-constexpr uint64_t kBlock = 32;  // bytes of one C0 group
-
-uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
-
-Registers& registers() { return machine().core->registers; }
-
-Access rows_of(Space space, uint64_t begin, uint64_t row_bytes, uint64_t rows, int64_t stride) {
-  Access a{space, Mode::Read, -1, begin, row_bytes};
-  a.rows = uint32_t(rows);
-  a.stride = stride;
-  return a;
-}
-
-LocalMemory& local(Space space) { return machine().core->memory[int(space)]; }
-
-void put(LocalMemory& memory, uint64_t offset, const void* from, uint64_t bytes) {
-  std::memcpy(memory.data + offset, from, bytes);
-  std::memset(&memory.valid[offset], 1, bytes);
-}
-
 void check_stride(const char* name, int64_t stride) {
   if (stride < 0) failf("%s: negative stride %lld is not modelled", name, (long long)stride);
-}
-
-// What leaves the chip must have been written; the same test for UB and L0C is in cube.cc.
-void check_written(const LocalMemory& memory, Space space, uint64_t offset, uint64_t bytes) {
-  const uint8_t* valid = &memory.valid[offset];
-  const void* hole = std::memchr(valid, 0, bytes);
-  if (!hole) return;
-  const Machine& m = machine();
-  Finding finding("never-written");
-  const uint64_t at = offset + (static_cast<const uint8_t*>(hole) - valid);
-  finding.message = std::string(m.entry->instr.name) + " at line " + line_of(m.entry->instr.loc) +
-                    " reads " + space_name(space) + " byte " + std::to_string(at) +
-                    ", which nothing has written";
-  finding.at(*m.core, m.entry->instr);
-  report(std::move(finding));
 }
 
 }  // namespace
@@ -58,7 +23,7 @@ void copy_gm2ub(void* dst, const void* src, const AlignCopy& c, At at) {
   Instr instr("asc_copy_gm2ub_align", Pipe::MTE2, at);
   const uint64_t left = c.pad ? c.left_pad * c.element_bytes : 0;
   const uint64_t right = c.pad ? c.right_pad * c.element_bytes : 0;
-  const uint64_t ub = ub_offset(dst), gm = address(src);
+  const uint64_t ub = ub_offset(dst), gm = address_of(src);
   const uint64_t pad = registers().pad_value;
   instr.work.kind = kGmToUb;
   instr.work.bytes = c.bursts * c.burst_bytes;
@@ -83,7 +48,7 @@ void copy_ub2gm(void* dst, const void* src, const AlignCopy& c, At at) {
   check_stride("asc_copy_ub2gm_align", c.src_stride);
   check_stride("asc_copy_ub2gm_align", c.dst_stride);
   Instr instr("asc_copy_ub2gm_align", Pipe::MTE3, at);
-  const uint64_t ub = ub_offset(src), gm = address(dst);
+  const uint64_t ub = ub_offset(src), gm = address_of(dst);
   const AtomicOp atomic = registers().atomic;
   const DType type = registers().atomic_type;
   instr.work.kind = kUbToGm;
@@ -109,35 +74,35 @@ void copy_ub2gm(void* dst, const void* src, const AlignCopy& c, At at) {
 void copy_gm2l1(void* dst, const void* src, DType type, bool transpose, uint64_t src_stride,
                 uint64_t n, uint64_t d, At at) {
   const char* name = transpose ? "asc_copy_gm2l1_dn2nz" : "asc_copy_gm2l1_nd2nz";
-  const uint64_t size = dtype_bytes(type), c0 = kBlock / size, columns = (d + c0 - 1) / c0;
+  const uint64_t size = dtype_bytes(type), c0 = kBlockBytes / size, columns = (d + c0 - 1) / c0;
   if (size > 4) failf("%s: element of %u bytes is not modelled", name, unsigned(size));
-  const uint64_t row = registers().nz_row_stride * kBlock;
-  const uint64_t column = registers().nz_column_stride * kBlock;
-  if (row != kBlock) failf("%s: loop2_dst_stride %u is not modelled", name, unsigned(row / kBlock));
+  const uint64_t row = registers().nz_row_stride * kBlockBytes;
+  const uint64_t column = registers().nz_column_stride * kBlockBytes;
+  if (row != kBlockBytes) failf("%s: loop2_dst_stride %u is not modelled", name, unsigned(row / kBlockBytes));
   Instr instr(name, Pipe::MTE2, at);
-  const uint64_t l1 = address(dst), gm = address(src);
+  const uint64_t l1 = address_of(dst), gm = address_of(src);
   instr.work.kind = kGmToL1;
   instr.work.bytes = n * d * size;
   instr.reads(transpose ? rows_of(Space::GM, gm, n * size, d, src_stride)
                         : rows_of(Space::GM, gm, d * size, n, src_stride));
-  instr.writes(rows_of(Space::L1, l1, n * kBlock, columns, column));
+  instr.writes(rows_of(Space::L1, l1, n * kBlockBytes, columns, column));
   instr.body = Body([=] {
     LocalMemory& memory = local(Space::L1);
     const auto* from = reinterpret_cast<const uint8_t*>(gm);
     for (uint64_t c = 0; c < columns; ++c) {
       uint8_t* to = memory.data + l1 + c * column;
       const uint64_t filled = std::min(c0, d - c * c0);
-      for (uint64_t r = 0; r < n; ++r, to += kBlock) {
+      for (uint64_t r = 0; r < n; ++r, to += kBlockBytes) {
         if (!transpose) {
-          std::memcpy(to, from + r * src_stride + c * kBlock, filled * size);
+          std::memcpy(to, from + r * src_stride + c * kBlockBytes, filled * size);
         } else {
           for (uint64_t e = 0; e < filled; ++e) {
             std::memcpy(to + e * size, from + (c * c0 + e) * src_stride + r * size, size);
           }
         }
-        std::memset(to + filled * size, 0, kBlock - filled * size);
+        std::memset(to + filled * size, 0, kBlockBytes - filled * size);
       }
-      std::memset(&memory.valid[l1 + c * column], 1, n * kBlock);
+      std::memset(&memory.valid[l1 + c * column], 1, n * kBlockBytes);
     }
   });
   issue(std::move(instr));
@@ -146,8 +111,8 @@ void copy_gm2l1(void* dst, const void* src, DType type, bool transpose, uint64_t
 void fill_l1(void* dst, uint32_t value, uint32_t value_bytes, const asc_fill_value_config& config,
              At at) {
   Instr instr("asc_fill_l1", Pipe::MTE2, at);
-  const uint64_t l1 = address(dst), bytes = config.blk_num * kBlock;
-  const uint64_t stride = bytes + config.dst_gap * kBlock, repeat = config.repeat;
+  const uint64_t l1 = address_of(dst), bytes = config.blk_num * kBlockBytes;
+  const uint64_t stride = bytes + config.dst_gap * kBlockBytes, repeat = config.repeat;
   instr.work.kind = kL1Fill;
   instr.work.bytes = repeat * bytes;
   instr.writes(rows_of(Space::L1, l1, bytes, repeat, int64_t(stride)));
@@ -165,8 +130,8 @@ void fill_l1(void* dst, uint32_t value, uint32_t value_bytes, const asc_fill_val
 void copy_ub2l1(void* dst, const void* src, uint64_t bursts, uint64_t burst_blocks,
                 uint64_t src_gap, uint64_t dst_gap, At at) {
   Instr instr("asc_copy_ub2l1", Pipe::MTE3, at);
-  const uint64_t ub = ub_offset(src), l1 = address(dst), bytes = burst_blocks * kBlock;
-  const uint64_t from_stride = bytes + src_gap * kBlock, to_stride = bytes + dst_gap * kBlock;
+  const uint64_t ub = ub_offset(src), l1 = address_of(dst), bytes = burst_blocks * kBlockBytes;
+  const uint64_t from_stride = bytes + src_gap * kBlockBytes, to_stride = bytes + dst_gap * kBlockBytes;
   instr.work.kind = kUbToL1;
   instr.work.bytes = bursts * bytes;
   instr.reads(rows_of(Space::UB, ub, bytes, bursts, int64_t(from_stride)));
@@ -179,8 +144,7 @@ void copy_ub2l1(void* dst, const void* src, uint64_t bursts, uint64_t burst_bloc
     LocalMemory& to = machine().block_of(core).cores[0].memory[int(Space::L1)];
     for (uint64_t b = 0; b < bursts; ++b) {
       const uint64_t source = ub + b * from_stride, target = l1 + b * to_stride;
-      std::memcpy(to.data + target, from.data + source, bytes);
-      std::memcpy(&to.valid[target], &from.valid[source], bytes);
+      move(to, target, from, source, bytes);
     }
   });
   issue(std::move(instr));

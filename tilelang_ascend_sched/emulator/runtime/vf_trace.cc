@@ -51,20 +51,21 @@ void VfTrace::touch(uint64_t address, uint64_t bytes, Mode mode) {
   if (!core_) return;
   const LocalMemory& ub = core_->memory[int(Space::UB)];
   const uint64_t offset = address - reinterpret_cast<uint64_t>(ub.data);
-  if (simt_) (mode == Mode::Read ? counts_.loads : counts_.stores) += bytes;
   if (offset < ub.size && bytes <= ub.size - offset) {
+    if (simt_) (mode == Mode::Read ? counts_.loads : counts_.stores) += bytes;
     touch_ub(offset, bytes, mode);
     return;
   }
   const Machine& m = machine();
   if (address >= m.gm_begin && address < m.gm_end) {
+    if (simt_) (mode == Mode::Read ? counts_.loads : counts_.stores) += bytes;
     touch_gm(address, bytes, mode);
     return;
   }
   // The guard areas around UB; anything else is the body's own stack or a constant table.
   constexpr uint64_t kNear = 1 << 20;
   if (offset + kNear < ub.size + 2 * kNear) {
-    Finding finding("out-of-range");
+    Finding finding("capacity");
     finding.message = "a vector function " + std::string(mode == Mode::Read ? "reads" : "writes") +
                       " UB byte " + std::to_string(int64_t(offset)) + ", beyond its " +
                       std::to_string(ub.size) + " bytes; launched at line " +
@@ -232,6 +233,21 @@ EMU_HOOK(16)
 #undef EMU_HOOK
 void __tsan_read_range(void* p, unsigned long n) { emu::touch(p, n, emu::Mode::Read); }
 void __tsan_write_range(void* p, unsigned long n) { emu::touch(p, n, emu::Mode::Write); }
+// Block copies that the compiler makes of large values; kernels are linked with --wrap for these.
+void* __wrap_memcpy(void* to, const void* from, unsigned long n) {
+  emu::touch(from, n, emu::Mode::Read);
+  emu::touch(to, n, emu::Mode::Write);
+  return std::memcpy(to, from, n);
+}
+void* __wrap_memmove(void* to, const void* from, unsigned long n) {
+  emu::touch(from, n, emu::Mode::Read);
+  emu::touch(to, n, emu::Mode::Write);
+  return std::memmove(to, from, n);
+}
+void* __wrap_memset(void* to, int value, unsigned long n) {
+  emu::touch(to, n, emu::Mode::Write);
+  return std::memset(to, value, n);
+}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 void __tsan_init() {}
