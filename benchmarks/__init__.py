@@ -1,0 +1,1 @@
+"""Measurements of ours against the stock scheduler, always both in one run."""
