@@ -26,7 +26,9 @@ def permuted(name: str, problem: dict[str, Any], seed: int) -> tuple[str, dict[s
         copy[key] = [problem[key][task] for task in order]
     for key, width in (("data_deps", 2), ("pipe_order_deps", 2), ("stage_order_deps", 2)):
         copy[key] = [[*(place[t] for t in row[:width]), *row[width:]] for row in problem[key]]
-    copy["resource_deps"] = sorted(sorted(place[t] for t in row) for row in problem["resource_deps"])
+    copy["resource_deps"] = sorted(
+        sorted(place[t] for t in row) for row in problem["resource_deps"]
+    )
     exclusions = []
     for i, j, forward, backward in problem["owner_exclusion_deps"]:
         a, b = place[i], place[j]

@@ -86,10 +86,12 @@ class ScheduleAnswer:
 
     @property
     def solved(self) -> bool:
+        """Whether there is a schedule."""
         return self.verdict in (Verdict.OPTIMAL, Verdict.FEASIBLE)
 
     @property
     def gap(self) -> float | None:
+        """How far the value may be above the best there is: value / lower_bound - 1."""
         if self.value is None:
             return None
         return self.value / self.lower_bound - 1 if self.lower_bound else 0.0
@@ -105,9 +107,11 @@ class ScheduleAnswer:
         return (trips - 1) * (self.ii or 0) + self.depth
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data with the format and its version."""
         data = asdict(self)
         data["verdict"] = self.verdict.value
         return {"format": FORMAT, "version": VERSION, **data, "gap": self.gap}
 
     def to_json(self, *, indent: int | None = None) -> str:
+        """The answer as JSON text."""
         return json.dumps(self.to_dict(), indent=indent)

@@ -74,7 +74,7 @@ def clique_weight(tasks: Sequence[int], wait: dict[int, dict[int, int]]) -> int:
 
 
 def heaviest_clique(model: Model, wait: dict[int, dict[int, int]]) -> tuple[int, ...]:
-    """A heavy clique of the exclusion graph; the heaviest by issue interval if few nodes suffice."""
+    """A heavy clique of the exclusion graph, the heaviest by issue interval if it is small."""
     weight = {t: model.interval[t] for t in wait}
     order = sorted(wait, key=lambda t: (-weight[t], t))
     best: tuple[int, tuple[int, ...]] = (0, ())
@@ -112,6 +112,7 @@ def recurrence_bound(model: Model, versions: Sequence[int], lowest: int) -> Boun
 
 
 def cycle_bound(model: Model, cycle: Cycle, versions: Sequence[int]) -> Bound:
+    """The bound a critical cycle proves, in the user's names."""
     tasks = [arc.src for arc in cycle.arcs if arc.src < model.n]
     buffers = sorted({arc.buffer for arc in cycle.arcs if arc.buffer is not None})
     windows = sorted({arc.why[1] for arc in cycle.arcs if arc.why[0] == "windows"})

@@ -231,7 +231,9 @@ class _Search:
         lowered = set()
         for group in self.model.problem.memory_groups:
             sizes = [self.model.problem.buffers[b].size for b in group.buffers]
-            free = group.capacity - sum(s * least[b] for s, b in zip(sizes, group.buffers, strict=True))
+            free = group.capacity - sum(
+                s * least[b] for s, b in zip(sizes, group.buffers, strict=True)
+            )
             if group.buffers and free < 0:
                 return None
             for size, b in zip(sizes, group.buffers, strict=True):

@@ -46,7 +46,7 @@ def verify(
 
 def _versions(problem: ScheduleProblem, versions: tuple[int, ...]) -> list[str]:
     broken = []
-    for buffer, count in zip(problem.buffers, versions):
+    for buffer, count in zip(problem.buffers, versions, strict=True):
         most = problem.policy.max_versions if buffer.versions is None else buffer.versions
         least = 1 if buffer.versions is None else buffer.versions
         if not least <= count <= most:
@@ -107,12 +107,12 @@ def _policy(problem: ScheduleProblem, starts: tuple[int, ...], ii: int) -> list[
     for low, high in policy.stage_order:
         if starts[low] // ii > starts[high] // ii:
             broken.append(f"{tasks[low].name} is in a later stage than {tasks[high].name}")
-    for task, start, stage in zip(tasks, starts, policy.manual_stages or ()):
-        if start // ii != stage:
-            broken.append(f"{task.name} is in stage {start // ii}, asked for {stage}")
+    for i, stage in enumerate(policy.manual_stages or ()):
+        if starts[i] // ii != stage:
+            broken.append(f"{tasks[i].name} is in stage {starts[i] // ii}, asked for {stage}")
     if not policy.allow_offset:
         for pipe in sorted({pipe for task in tasks for pipe in task.pipes}):
-            users = [s for task, s in zip(tasks, starts) if pipe in task.pipes]
+            users = [s for task, s in zip(tasks, starts, strict=True) if pipe in task.pipes]
             if max(users) - min(users) >= ii:
                 broken.append(f"tasks of {pipe} spread over more than one interval of {ii}")
     return broken

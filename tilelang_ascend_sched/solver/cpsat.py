@@ -27,6 +27,7 @@ class CpSat:
     def find(
         self, model: Model, ii: int, *, depth_at_most: int | None, minimise: bool, effort: float
     ) -> Outcome:
+        """See Engine; problems too wide for 64 bits are UNKNOWN to it."""
         cut = deepest(model, ii)
         if depth_at_most is not None:
             cut = min(cut, depth_at_most)
@@ -95,7 +96,10 @@ class _Program:
                 continue
             i, j = self.phase[pair.i], self.phase[pair.j]
             i_first = self.program.new_bool_var(f"first{p}")
-            for lead, gap, back in ((i_first, j - i, pair.after_j), (~i_first, i - j, pair.after_i)):
+            for lead, gap, back in (
+                (i_first, j - i, pair.after_j),
+                (~i_first, i - j, pair.after_i),
+            ):
                 after = pair.after_i if lead is i_first else pair.after_j
                 self.program.add(gap >= after).only_enforce_if(lead)
                 self.program.add(gap <= ii - back).only_enforce_if(lead)

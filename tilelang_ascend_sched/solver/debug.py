@@ -62,11 +62,13 @@ def _first_free(base: Path) -> Path:
 
 def timeline(problem: ScheduleProblem, answer: ScheduleAnswer) -> str:
     """One line a task, to scale: ``#`` while it issues, ``-`` until its results are there."""
-    end = max(s + t.latency for s, t in zip(answer.starts, problem.tasks))
+    end = max(s + t.latency for s, t in zip(answer.starts, problem.tasks, strict=True))
     scale = max(1, -(-end // _WIDTH))
     widest = max(len(t.name) for t in problem.tasks)
     lines = [f"II {answer.ii}, one character is {scale} cycles"]
-    for start, task in sorted(zip(answer.starts, problem.tasks), key=lambda row: row[0]):
+    for start, task in sorted(
+        zip(answer.starts, problem.tasks, strict=True), key=lambda row: row[0]
+    ):
         issue = max(1, min(task.interval, task.latency) // scale)
         rest = max(0, task.latency // scale - issue)
         bar = " " * (start // scale) + "#" * issue + "-" * rest
@@ -81,7 +83,7 @@ def _draw(problem: ScheduleProblem, answer: ScheduleAnswer, folder: Path) -> Non
         return
     figure = Figure(figsize=(14, 1 + 0.4 * len(problem.tasks)))
     axes = figure.add_subplot()
-    for row, (start, task) in enumerate(zip(answer.starts, problem.tasks)):
+    for row, (start, task) in enumerate(zip(answer.starts, problem.tasks, strict=True)):
         colour = next((_COLOURS[p] for p in task.pipes if p in _COLOURS), "tab:blue")
         issue = min(task.interval, task.latency)
         axes.broken_barh([(start, issue)], (row - 0.4, 0.8), color=colour)

@@ -164,10 +164,12 @@ class Model:
         return need
 
     def depth(self, starts: Sequence[int]) -> int:
-        return max(s + lat for s, lat in zip(starts, self.latency)) - min(starts)
+        """Cycles from the first start to the last result of one iteration."""
+        return max(s + lat for s, lat in zip(starts, self.latency, strict=True)) - min(starts)
 
     def bytes(self, versions: Sequence[int]) -> int:
-        return sum(b.size * v for b, v in zip(self.problem.buffers, versions))
+        """On-chip memory that these version counts take."""
+        return sum(b.size * v for b, v in zip(self.problem.buffers, versions, strict=True))
 
 
 def _edge_arcs(problem: ScheduleProblem) -> list[Arc]:

@@ -69,7 +69,7 @@ class Placement:
     ) -> list[int] | None:
         """Starts of all tasks, or None once ``budget`` placements are spent.
 
-        ``priority``: the lower, the sooner a task is placed. ``earliest``: starts no schedule beats.
+        ``priority``: the lower, the sooner a task is placed. ``earliest``: no start is below it.
         """
         model, start = self.model, self.start
         last: list[int | None] = [None] * (model.n + 1)
@@ -114,7 +114,7 @@ class Placement:
         return low, high
 
     def _within_stage(self, task: int, slot: int) -> int:
-        """Wraps a forced start back into the stage the user gave this task: the grid never moves."""
+        """Wraps a forced start back into the stage given by hand: the grid never moves."""
         if self.model.stages is None:
             return slot
         stage = self.model.stages[task]
@@ -192,7 +192,7 @@ def place(
     """A schedule at exactly this II, or None, and the placements spent."""
     head, tail = _heads_and_tails(model, versions, ii)
     n = model.n
-    slack = [-(h + t) for h, t in zip(head, tail)]
+    slack = [-(h + t) for h, t in zip(head, tail, strict=True)]
     attempts = [(False, [-t for t in tail], head), (False, slack, head)]
     if not model.phased:
         attempts += [(True, [-h for h in head], tail), (True, slack, tail)]

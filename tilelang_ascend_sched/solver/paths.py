@@ -137,7 +137,7 @@ def settled_arcs(
     done: set[tuple[int, int]] = set()
     for row, tasks in model.cliques if not by_pair else ():
         order = sorted(tasks, key=lambda t: (starts[t] % ii, t))
-        for a, b in zip(order, order[1:] + order[:1]):
+        for a, b in zip(order, order[1:] + order[:1], strict=True):
             turn = (starts[b] - starts[a]) // ii if a != b else 1
             arcs.append(Arc(a, b, model.interval[a], -turn, None, ("resources", row)))
         done.update((a, b) for a in tasks for b in tasks)

@@ -22,7 +22,7 @@ class ProblemError(ValueError):
 
 @dataclass(frozen=True)
 class Task:
-    """One unit of work: its results are there after ``latency``, its pipes free after ``interval``."""
+    """One unit of work: results are there after ``latency``, its pipes free after ``interval``."""
 
     name: str
     pipes: tuple[str, ...]
@@ -68,7 +68,7 @@ class OwnerExclusion:
 
 @dataclass(frozen=True)
 class Buffer:
-    """On-chip storage that may be kept in several versions; ``versions`` asks for an exact count."""
+    """On-chip storage that may have several versions; ``versions`` asks for an exact count."""
 
     name: str
     size: int
@@ -128,13 +128,16 @@ class ScheduleProblem:
         _check_horizon(self)
 
     def with_trip_count(self, trips: int | None) -> ScheduleProblem:
+        """The same problem for this many iterations, None if they are not known."""
         return replace(self, trip_count=trips)
 
     @property
     def manual(self) -> bool:
+        """Whether stages are given by hand."""
         return self.policy.manual_stages is not None
 
     def to_json(self, *, indent: int | None = None) -> str:
+        """The problem as JSON text, with the version of the format."""
         return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)}, indent=indent)
 
     @classmethod

@@ -17,7 +17,9 @@ def overdrawn_reasons(problem: ScheduleProblem) -> tuple[str, ...]:
     """Version counts asked for that do not fit together, one line per buffer."""
     for group in problem.memory_groups:
         asked = [b for b in group.buffers if problem.buffers[b].versions is not None]
-        used = sum(problem.buffers[b].size * (problem.buffers[b].versions or 1) for b in group.buffers)
+        used = sum(
+            problem.buffers[b].size * (problem.buffers[b].versions or 1) for b in group.buffers
+        )
         if not asked or used <= group.capacity:
             continue
         lines = []
@@ -80,7 +82,9 @@ def smallest_reasons(problem: ScheduleProblem, refuted: Probe) -> tuple[str, ...
         problem = _shrink(problem, kind, refuted)
     problem = _shrink_policy(problem, refuted)
     model = Model(problem)
-    lines = [_arc_reason(model, arc) for arc in model.arcs if arc.why[0] in ("edges", "stage_order")]
+    lines = [
+        _arc_reason(model, arc) for arc in model.arcs if arc.why[0] in ("edges", "stage_order")
+    ]
     lines += [
         f"{' and '.join(problem.tasks[t].name for t in resource.tasks)} share {resource.name}"
         for resource in problem.resources
@@ -112,13 +116,15 @@ def _shrink(problem: ScheduleProblem, kind: str, refuted: Probe) -> ScheduleProb
 
 def _shrink_policy(problem: ScheduleProblem, refuted: Probe) -> ScheduleProblem:
     for kind in ("pipe_order", "stage_order"):
-
-        def keep(rows: tuple, kind: str = kind) -> ScheduleProblem:
-            return replace(problem, policy=replace(problem.policy, **{kind: rows}))
-
-        rows = _minimal(getattr(problem.policy, kind), lambda rows: refuted(keep(rows)))
-        problem = keep(rows)
+        problem = _shrink_pairs(problem, kind, refuted)
     return problem
+
+
+def _shrink_pairs(problem: ScheduleProblem, kind: str, refuted: Probe) -> ScheduleProblem:
+    def keep(rows: tuple) -> ScheduleProblem:
+        return replace(problem, policy=replace(problem.policy, **{kind: rows}))
+
+    return keep(_minimal(getattr(problem.policy, kind), lambda rows: refuted(keep(rows))))
 
 
 def _minimal(rows: tuple, still_refuted: Callable[[tuple], bool]) -> tuple:

@@ -25,6 +25,7 @@ class Schedule:
         return *first, self.bytes
 
     def time(self, weight: int) -> int:
+        """Cycles of a loop of weight + 1 iterations."""
         return weight * self.ii + self.depth
 
 
@@ -92,4 +93,4 @@ def _depth(graph: Graph, ii: int) -> int | None:
     if not isinstance(found, tuple):
         return None
     model = graph.model
-    return max(s + lat for s, lat in zip(found[0], model.latency))
+    return max(s + lat for s, lat in zip(found[0], model.latency, strict=False))

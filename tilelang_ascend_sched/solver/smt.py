@@ -28,21 +28,26 @@ class Z3:
     def find(
         self, model: Model, ii: int, *, depth_at_most: int | None, minimise: bool, effort: float
     ) -> Outcome:
+        """See Engine."""
         import z3
 
         cut = deepest(model, ii)
         if depth_at_most is not None:
             cut = min(cut, depth_at_most)
+        if cut < max(model.latency) or ii < max(model.interval):
+            return Outcome(Status.REFUTED)
         limit = max(1, int(RLIMIT_PER_EFFORT * effort))
         best: tuple[int, ...] = ()
         spent = 0
         with _one_at_a_time:
             solver = z3.Solver(ctx=z3.Context())
             solver.set("random_seed", self.seed)
-            starts, depth = encode(solver, model, ii)
+            starts = encode(solver, model, ii)
+            if minimise or depth_at_most is not None:
+                depth = _depth(solver, model, starts)
+                solver.add(depth <= cut)
             while True:
                 solver.set("rlimit", max(1, limit - spent))
-                solver.add(depth <= cut)
                 reply = solver.check()
                 spent += _spent(solver)
                 work, used = Work(z3_rlimit=spent), spent / RLIMIT_PER_EFFORT
@@ -57,11 +62,20 @@ class Z3:
                 best = tuple(values.eval(s, model_completion=True).as_long() for s in starts)
                 if not minimise:
                     return Outcome(Status.FOUND, best, effort=used, work=work)
-                cut = model.depth(best) - 1
+                solver.add(depth < model.depth(best))
 
 
-def encode(solver: Any, model: Model, ii: int) -> tuple[list[Any], Any]:
-    """Adds every constraint of this II; returns the start expressions and the depth."""
+def _depth(solver: Any, model: Model, starts: list[Any]) -> Any:
+    import z3
+
+    first, depth = z3.Int("first", solver.ctx), z3.Int("depth", solver.ctx)
+    for start, latency in zip(starts, model.latency, strict=True):
+        solver.add(start >= first, start + latency <= first + depth)
+    return depth
+
+
+def encode(solver: Any, model: Model, ii: int) -> list[Any]:
+    """Adds every constraint of this II; returns the start of each task."""
     import z3
 
     ctx, add = solver.ctx, solver.add
@@ -69,10 +83,8 @@ def encode(solver: Any, model: Model, ii: int) -> tuple[list[Any], Any]:
     stage = [z3.Int(f"stage_{name}", ctx) for name in names]
     phase = [z3.Int(f"phase_{name}", ctx) for name in names]
     start = [k * ii + r for k, r in zip(stage, phase, strict=True)]
-    first, depth = z3.Int("first", ctx), z3.Int("depth", ctx)
     for t in range(model.n):
-        add(stage[t] >= 0, phase[t] >= 0, phase[t] < ii, model.interval[t] <= ii)
-        add(start[t] >= first, start[t] + model.latency[t] <= first + depth)
+        add(stage[t] >= 0, phase[t] >= 0, phase[t] < ii)
     versions = [z3.Int(f"versions_{b}_{x.name}", ctx) for b, x in enumerate(model.problem.buffers)]
     for b, count in enumerate(versions):
         add(count >= model.least[b], count <= model.most[b])
@@ -96,7 +108,7 @@ def encode(solver: Any, model: Model, ii: int) -> tuple[list[Any], Any]:
         add(phase[a] <= phase[b])
     for low, high in model.problem.policy.stage_order if not model.region else ():
         add(stage[low] <= stage[high])
-    return start, depth
+    return start
 
 
 def _spent(solver: Any) -> int:

@@ -119,7 +119,7 @@ def _tasks(latencies: Sequence[int], iis: Sequence[int], flags: Sequence[int]) -
             "each task needs one of each"
         )
     tasks = []
-    for i, (latency, interval, mask) in enumerate(zip(latencies, iis, flags)):
+    for i, (latency, interval, mask) in enumerate(zip(latencies, iis, flags, strict=True)):
         pipes = tuple(pipe for bit, pipe in enumerate(PIPES) if mask >> bit & 1)
         tasks.append(Task(f"task{i}", pipes, latency, interval))
     return tuple(tasks)
