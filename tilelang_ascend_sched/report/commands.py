@@ -20,8 +20,9 @@ def passes(owners: str) -> None:
         raise click.UsageError(str(error)) from None
     table = Table()
     table.add_column("#", justify="right")
-    for column in ("pass", "owner", "decides"):
-        table.add_column(column)
+    for column in ("pass", "owner"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("decides")
     for number, info in enumerate(PASSES, 1):
         owner = "ours" if ours[info.name] else "stock"
         table.add_row(str(number), info.name, owner, info.decides)
