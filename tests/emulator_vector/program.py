@@ -28,6 +28,7 @@ def lanes(ctype: str) -> int:
 _TEXT = """#include <tl_templates/ascend/common.h>
 #include <tl_templates/ascend/debug.h>
 #include <tl_templates/ascend/simd_inst.h>
+{header}
 {definition}
 extern "C" __global__ __vector__ void program(__gm__ uint8_t* In, __gm__ uint8_t* Out) {{
   asc_init();
@@ -56,6 +57,8 @@ class Program:
         self._fields: dict[str, tuple[int, np.ndarray]] = {}
         self._size = 0
         self.lines: list[str] = []
+        self.header = ""
+        """Text before the body, such as another template's include."""
 
     def _place(self, name: str, array: np.ndarray) -> str:
         assert name not in self._fields, name
@@ -95,7 +98,7 @@ class Program:
         memory = np.zeros(self._size, np.uint8)
         for offset, array in self._fields.values():
             memory[offset : offset + array.nbytes] = array.reshape(-1).view(np.uint8)
-        text = _TEXT.format(definition=definition, call=call, bytes=self._size)
+        text = _TEXT.format(header=self.header, definition=definition, call=call, bytes=self._size)
         out = np.zeros_like(memory)
         result = emulate(text, blocks=1, In=memory, Out=out)
         values = {
