@@ -326,9 +326,9 @@ def test_findings_do_not_depend_on_the_policy(policy):
     text = vector_kernel(
         "for (int i = 0; i < 4; ++i) {", COPY[0], COPY[2], "asc_sync_pipe(PIPE_MTE3);", "}"
     )
-    expected = {(f.kind, f.message.split(" on ")[0]) for f in run(text)[0].findings}
-    found = run(text, policy=policy, seed=3)[0].findings
-    assert {(f.kind, f.message.split(" on ")[0]) for f in found} == expected
+    expected = [str(f) for f in run(text)[0].findings if f.kind.startswith("race")]
+    found = run(text, policy=policy, seed=3)[0].findings  # a race may show up in data too
+    assert [str(f) for f in found if f.kind.startswith("race")] == expected
 
 
 def test_race_check_can_be_switched_off():

@@ -26,6 +26,11 @@ class Clock {
     }
     return changed;
   }
+  uint64_t sum() const {
+    uint64_t total = 0;
+    for (uint32_t t : ticks_) total += t;
+    return total;
+  }
   bool operator==(const Clock&) const = default;
 
  private:

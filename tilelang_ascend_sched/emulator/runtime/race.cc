@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace emu {
 namespace {
@@ -15,6 +16,8 @@ const char* kind_of(Mode before, Mode now) {
   if (before == Mode::Read) return "WAR";
   return now == Mode::Read ? "RAW" : "WAW";
 }
+
+constexpr uint32_t kGmPlace = ~0u;
 
 const char* mode_name(Mode m) {
   return m == Mode::Read ? "reads" : m == Mode::Write ? "writes" : "adds to";
@@ -82,10 +85,10 @@ void ByteOwners::enter(uint64_t begin, uint64_t end, const Mark& mark, const Clo
 }
 
 void RaceCheck::begin(int blocks) {
-  local_.assign(size_t(blocks) * kCores * kSpaces, {});
   last_clock_.assign(size_t(blocks) * kCores * kPipes, ~0u);
-  gm_.clear();
+  notes_.clear();
   clocks_.clear();
+  clock_sums_.clear();
 }
 
 uint32_t RaceCheck::site_of(const Core& core, const Instr& instr) {
@@ -104,28 +107,19 @@ uint32_t RaceCheck::site_of(const Core& core, const Instr& instr) {
 
 void RaceCheck::access(const Epoch& epoch, const Core& core, const Instr& instr,
                        const Access& access, const Clock& known) {
-  const Mark mark{epoch, site_of(core, instr), access.mode};
-  if (access.space == Space::GM) {
-    uint32_t& last = last_clock_[epoch.agent];
-    if (last == ~0u || !(clocks_[last] == known)) {
-      last = uint32_t(clocks_.size());
-      clocks_.push_back(known);
-    }
-    gm_.push_back({access, mark, machine().blocks[core.block]->index, last});
-    return;
+  uint32_t& last = last_clock_[epoch.agent];
+  if (last == ~0u || !(clocks_[last] == known)) {
+    last = uint32_t(clocks_.size());
+    clocks_.push_back(known);
+    clock_sums_.push_back(known.sum());
   }
   const int owner = access.sub < 0 ? core.index : access.sub == kAic ? 0 : 1 + access.sub;
-  ByteOwners& bytes =
-      local_[size_t(core.block * kCores + owner) * kSpaces + size_t(access.space)];
-  const int block = int(machine().blocks[core.block]->index);
-  for (uint32_t r = 0; r < access.rows; ++r) {
-    const uint64_t begin = access.begin + int64_t(r) * access.stride;
-    bytes.enter(begin, begin + access.row_bytes, mark, known,
-                [&](const Mark& before, uint64_t b, uint64_t e) {
-                  conflict(before, mark, access.space,
-                           "bytes " + std::to_string(b) + ".." + std::to_string(e - 1), block);
-                });
-  }
+  const uint32_t place = uint32_t(core.block * kCores + owner) * kSpaces + uint32_t(access.space);
+  // What happens before has a smaller vector with its own tick in it, so a smaller sum.
+  const uint64_t weight = clock_sums_[last] - known[epoch.agent] + epoch.tick;
+  notes_.push_back({access, Mark{epoch, site_of(core, instr), access.mode},
+                    access.space == Space::GM ? kGmPlace : place,
+                    machine().blocks[core.block]->index, last, weight});
 }
 
 void RaceCheck::conflict(const Mark& before, const Mark& now, Space space,
@@ -167,30 +161,46 @@ const GmArray* array_of(const Access& a) { return find_array(a.begin); }
 
 }  // namespace
 
-void RaceCheck::replay_gm() {
-  std::set<const GmArray*> written;
-  for (const GmEntry& e : gm_) {
-    if (e.access.mode != Mode::Read) written.insert(array_of(e.access));
+void RaceCheck::enter(ByteOwners& bytes, const Note& note) {
+  for (uint32_t r = 0; r < note.access.rows; ++r) {
+    const uint64_t begin = note.access.begin + int64_t(r) * note.access.stride;
+    bytes.enter(begin, begin + note.access.row_bytes, note.mark, clocks_[note.clock],
+                [&](const Mark& before, uint64_t b, uint64_t e) {
+                  const std::string where =
+                      note.place == kGmPlace
+                          ? gm_range(b, e)
+                          : "bytes " + std::to_string(b) + ".." + std::to_string(e - 1);
+                  conflict(before, note.mark, note.access.space, where, int(note.block));
+                });
   }
-  std::map<const GmArray*, ByteOwners> owners;
-  for (const GmEntry& e : gm_) {
-    const GmArray* array = array_of(e.access);
-    records_.push_back({e.access, e.mark.site, e.block});
-    if (!written.count(array)) continue;
-    ByteOwners& bytes = owners[array];
-    for (uint32_t r = 0; r < e.access.rows; ++r) {
-      const uint64_t begin = e.access.begin + int64_t(r) * e.access.stride;
-      bytes.enter(begin, begin + e.access.row_bytes, e.mark, clocks_[e.clock],
-                  [&](const Mark& before, uint64_t b, uint64_t end) {
-                    conflict(before, e.mark, Space::GM, gm_range(b, end), int(e.block));
-                  });
+}
+
+void RaceCheck::replay() {
+  std::stable_sort(notes_.begin(), notes_.end(), [](const Note& a, const Note& b) {
+    return std::tie(a.weight, a.mark.epoch.agent, a.mark.epoch.tick) <
+           std::tie(b.weight, b.mark.epoch.agent, b.mark.epoch.tick);
+  });
+  // Arrays that nothing writes cannot race, and they are read in many small rows.
+  std::set<const GmArray*> written;
+  for (const Note& n : notes_) {
+    if (n.place == kGmPlace && n.mark.mode != Mode::Read) written.insert(array_of(n.access));
+  }
+  std::map<uint32_t, ByteOwners> local;
+  std::map<const GmArray*, ByteOwners> global;
+  for (const Note& n : notes_) {
+    if (n.place != kGmPlace) {
+      enter(local[n.place], n);
+      continue;
     }
+    const GmArray* array = array_of(n.access);
+    records_.push_back({n.access, n.mark.site, n.block});
+    if (written.count(array)) enter(global[array], n);
   }
 }
 
 void RaceCheck::end() {
   if (!machine().options.race) return;
-  replay_gm();
+  replay();
   if (machine().kernel->together) records_.clear();  // replay has seen every block
 }
 

@@ -59,6 +59,7 @@ class RaceCheck {
  public:
   void begin(int blocks);
   void end();
+  // Only noted here; end() compares all of them in an order that every policy gives.
   void access(const Epoch& epoch, const Core& core, const Instr& instr, const Access& access,
               const Clock& known);
 
@@ -69,24 +70,27 @@ class RaceCheck {
   void check_across();
 
  private:
-  struct GmEntry {
+  struct Note {
     Access access;
     Mark mark;
+    uint32_t place;   // core and space, or GM
     uint32_t block;
-    uint32_t clock;  // index into clocks_
+    uint32_t clock;   // index into clocks_
+    uint64_t weight;  // grows along happens-before
   };
   uint32_t site_of(const Core& core, const Instr& instr);
   void conflict(const Mark& before, const Mark& now, Space space, const std::string& where,
                 int block);
-  void replay_gm();
+  void replay();
+  void enter(ByteOwners& bytes, const Note& note);
 
   std::vector<Site> sites_;
   std::map<std::string, uint32_t> site_index_;
   std::map<std::pair<const void*, uint64_t>, uint32_t> site_cache_;
   std::set<std::pair<uint64_t, int>> reported_;
-  std::vector<ByteOwners> local_;  // by core and space
-  std::vector<GmEntry> gm_;
+  std::vector<Note> notes_;
   std::vector<Clock> clocks_;
+  std::vector<uint64_t> clock_sums_;
   std::vector<uint32_t> last_clock_;  // by agent
   std::vector<GmRecord> records_;
 };
