@@ -98,6 +98,22 @@ def rows_of_two_warps():
     return rows_of_two_warps
 
 
+def simd_row_sums():
+    """Row sums in SIMD: every row's sum is stored a whole register further on, past the output."""
+
+    @T.prim_func
+    def simd_row_sums(X: T.Tensor((4, WIDTH), T.float32), Y: T.Tensor((4,), T.float32)):
+        with T.Kernel(1):
+            x = T.alloc_shared((4, WIDTH), T.float32)
+            y = T.alloc_shared((4,), T.float32)
+            T.copy(X, x)
+            with T.SimdVF():
+                T.reduce_sum(x, y, dim=1)
+            T.copy(y, Y)
+
+    return simd_row_sums
+
+
 def slice_of_l1():
     """The right half of a tile in L1 is multiplied; the slice's offset is dropped."""
 
@@ -257,6 +273,16 @@ FAULTS: dict[str, tuple[Workload, str]] = {
                 "rows_of_two_warps",
                 rows_of_two_warps,
                 lambda rng: {"X": rng.standard_normal((2, WIDTH), np.float32)},
+                lambda X: {"Y": X.sum(1)},
+                {"Y": ORDER},
+            ),
+            "Y: ",
+        ),
+        (
+            Workload(
+                "simd_row_sums",
+                simd_row_sums,
+                lambda rng: {"X": rng.standard_normal((4, WIDTH), np.float32)},
                 lambda X: {"Y": X.sum(1)},
                 {"Y": ORDER},
             ),
