@@ -7,7 +7,11 @@ import random
 from pathlib import Path
 from typing import Any
 
-RECORDED = Path(__file__).parents[2] / "tests" / "data" / "problems" / "loops.json"
+from tilelang_ascend_sched.solver import ScheduleProblem
+
+DATA = Path(__file__).parents[2] / "tests" / "data" / "problems"
+RECORDED = DATA / "loops.json"
+EXAMPLES = DATA / "examples.json"
 UB_BYTES = 216 * 1024  # Unified Buffer of a kernel with a SIMT function
 BITS = {"MTE1": 1, "MTE2": 2, "MTE3": 4, "Cube": 8, "Vector": 16, "Fixpipe": 32, "Scalar": 64}
 
@@ -119,4 +123,41 @@ def generated(tasks: int, seed: int) -> tuple[str, dict[str, Any]]:
         "enable_offset": rng.random() < 0.5,
         "manual_stages": [0] * tasks,
         "manual_schedule": False,
+    }
+
+
+def slow(name: str) -> bool:
+    """Whether TileLang's solver took more than two seconds when the loop was recorded."""
+    rows = json.loads(RECORDED.read_text())
+    return next(row["stock"]["seconds"] for row in rows if row["name"] == name) > 2
+
+
+def regions() -> list[ScheduleProblem]:
+    """Straight-line regions of the example kernels."""
+    if not EXAMPLES.exists():
+        return []
+    rows = json.loads(EXAMPLES.read_text())
+    problems = [ScheduleProblem.from_json(json.dumps(row)) for row in rows]
+    return [problem for problem in problems if problem.kind == "region"]
+
+
+def region_rows(problem: ScheduleProblem) -> dict[str, Any]:
+    """A region as the rows that TileLang's solver takes."""
+    pairs = {
+        (i, j)
+        for resource in problem.resources
+        for i in resource.tasks
+        for j in resource.tasks
+        if i < j
+    }
+    return {
+        "latencies": [task.latency for task in problem.tasks],
+        "iis": [task.interval for task in problem.tasks],
+        "resource_flags": [sum(BITS[pipe] for pipe in task.pipes) for task in problem.tasks],
+        "data_deps": [(edge.src, edge.dst, edge.latency) for edge in problem.edges],
+        "resource_deps": sorted(pairs),
+        "owner_exclusion_deps": [
+            (x.first, x.second, x.gap_forward, x.gap_backward) for x in problem.exclusions
+        ],
+        "pipe_order_deps": list(problem.policy.pipe_order),
     }

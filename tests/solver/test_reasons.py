@@ -43,6 +43,14 @@ def test_a_cycle_of_dependences_in_one_iteration() -> None:
         }
 
 
+def test_the_shortest_of_several_cycles_is_told() -> None:
+    edges = (Edge(0, 1, 10), Edge(1, 2, 20), Edge(2, 0, 3), Edge(0, 2, 1))
+    assert set(_reasons(ScheduleProblem(TASKS, edges))) == {
+        "store needs load of the same iteration (1 cycles)",
+        "load needs store of the same iteration (3 cycles)",
+    }
+
+
 def test_a_cycle_without_latency_is_no_contradiction() -> None:
     answer = solve(ScheduleProblem(TASKS, (Edge(0, 1, 0), Edge(1, 0, 0))))
     assert answer.verdict is Verdict.OPTIMAL and answer.starts[0] == answer.starts[1]

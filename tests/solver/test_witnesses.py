@@ -63,9 +63,9 @@ def _holds(problem: ScheduleProblem, bound: Bound) -> bool:
     if bound.kind == "resource":
         if len(tasks) == 2:
             for x in problem.exclusions:
-                if {x.first, x.second} == set(tasks):
-                    if x.gap_forward + x.gap_backward == bound.value:
-                        return True
+                both = x.gap_forward + x.gap_backward
+                if {x.first, x.second} == set(tasks) and both == bound.value:
+                    return True
         gaps = _turn_gaps(problem)
         return bound.value <= sum(min(gaps[i, j] for j in tasks if j != i) for i in tasks)
     if bound.kind == "recurrence":

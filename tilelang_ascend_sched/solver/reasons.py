@@ -9,6 +9,8 @@ from .model import Arc, Model
 from .paths import Cycle
 from .problem import ScheduleProblem
 
+SHORTEST_TASKS = 120
+
 # A probe says whether a problem is proven to have no schedule.
 Probe = Callable[[ScheduleProblem], bool]
 
@@ -38,8 +40,41 @@ def overdrawn_reasons(problem: ScheduleProblem) -> tuple[str, ...]:
 
 
 def cycle_reasons(model: Model, cycle: Cycle) -> tuple[str, ...]:
-    """A cycle of orders that contradict each other, one line per order."""
-    return tuple(dict.fromkeys(_arc_reason(model, arc) for arc in cycle.arcs))
+    """The shortest cycle of orders that contradict each other, one line per order."""
+    arcs = shortest_contradiction(model) or cycle.arcs
+    return tuple(dict.fromkeys(_arc_reason(model, arc) for arc in arcs))
+
+
+def shortest_contradiction(model: Model) -> list[Arc]:
+    """The fewest orders that no II can keep together; empty if there are none or too many tasks.
+
+    Heaviest walks of one, two, three, ... arcs at an II so long that only what contradicts itself
+    at every II still closes a cycle of positive weight.
+    """
+    if model.n > SHORTEST_TASKS:
+        return []
+    ii = 2 * model.serial
+    step: dict[tuple[int, int], tuple[int, Arc]] = {}
+    for arc in [*model.arcs, *model.window_arcs()]:
+        distance = arc.distance if arc.buffer is None else model.most[arc.buffer]
+        weight = arc.latency - distance * ii
+        if weight > step.get((arc.src, arc.dst), (weight - 1,))[0]:
+            step[arc.src, arc.dst] = weight, arc
+    walks = {ends: (weight, (arc,)) for ends, (weight, arc) in step.items()}
+    leaving: dict[int, list[tuple[int, int, Arc]]] = {}
+    for (u, v), (weight, arc) in step.items():
+        leaving.setdefault(u, []).append((v, weight, arc))
+    for _ in range(model.n + 1):
+        for (u, v), (weight, arcs) in walks.items():
+            if u == v and weight > 0:
+                return list(arcs)
+        longer: dict[tuple[int, int], tuple[int, tuple[Arc, ...]]] = {}
+        for (u, w), (weight, arcs) in walks.items():
+            for v, more, arc in leaving.get(w, ()):
+                if weight + more > longer.get((u, v), (weight + more - 1,))[0]:
+                    longer[u, v] = weight + more, (*arcs, arc)
+        walks = longer
+    return []
 
 
 def _arc_reason(model: Model, arc: Arc) -> str:
