@@ -404,3 +404,16 @@ def test_misaligned_address_is_found():
     assert [f.kind for f in result.findings] == ["alignment"]
     assert "UB address 12" in result.findings[0].message
     assert (values["out"] == np.arange(3, 67)).all()
+
+
+def test_plain_accesses_of_a_body_are_seen():
+    p = Program()
+    out = p.output("out", np.float32, 64)
+    p.add(
+        "float never = ((__ubuf__ float*)ub)[20000];",
+        "vector_bool all = asc_create_mask_b32(PAT_ALL);",
+        f"simd_inst::vsts_norm(simd_inst::vdup<float>(never, all, MODE_ZEROING), {out}, 0, all);",
+    )
+    _, result = p.simd()
+    assert [f.kind for f in result.findings] == ["never-written"]
+    assert "80000" in result.findings[0].message

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tilelang_ascend_sched.emulator import simt_cost
+
 FILE_NAME = "kernel.asc"
 """The file that line numbers of messages mean."""
 
@@ -111,7 +113,8 @@ def read(text: str) -> Source:
             rf"^(?P<indent>\s*)(?P<function>{'|'.join(functions)})\s*\((?P<empty>\))?"
         )
     lines = [
-        _rewrite_line(line, number, simd_call) for number, line in enumerate(text.splitlines(), 1)
+        _rewrite_line(line, number, simd_call)
+        for number, line in enumerate(simt_cost.annotate(text.splitlines()), 1)
     ]
     entries = "".join(f"EMU_KERNEL({kernel.name})\n" for kernel in kernels)
     body = "\n".join(lines)

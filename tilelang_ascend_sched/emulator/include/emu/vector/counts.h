@@ -19,4 +19,10 @@ EMU_NO_TRACE inline void begin_body() {
   misaligned_found = false;
 }
 
+// What a straight run of a SIMT body computes in one thread; calls are put into the text.
+[[gnu::noinline]] EMU_NO_TRACE inline void simt_work(uint32_t alu, uint32_t div) {
+  active_counts->alu += alu;
+  active_counts->div += div;
+}
+
 }  // namespace emu

@@ -17,15 +17,14 @@
 #define __ubuf__
 #endif
 
-// SIMT code is traced by the compiler: it loads and stores through plain pointers.
+// Bodies are traced by the compiler, so that loads and stores through plain pointers are seen. The
+// intrinsics and the wheel's functions around them are not: they report what they touch, and their
+// registers are host arrays.
 #define __simt_vf__
 #define __simt_callee__
 #define __SIMT_DEVICE_FUNCTIONS_DECL__
 #define __launch_bounds__(...)
-
-// SIMD code reaches memory through intrinsics that report what they touch; its registers are
-// host arrays that must not be traced.
-#define __simd_vf__ EMU_NO_TRACE
+#define __simd_vf__
 #define __simd_callee__ EMU_NO_TRACE
 
 // An intrinsic of SIMD code.
