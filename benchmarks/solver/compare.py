@@ -198,9 +198,11 @@ def main(quick: bool, write: bool) -> None:
     sizes = ((6, 4),) if quick else ((6, 10), (12, 6), (20, 4), (30, 3), (50, 3))
     random = [workload.generated(n, seed) for n, count in sizes for seed in range(count)]
     summary.append(_cells("generated loops", [_loop(*loop) for loop in random]))
-    regions = workload.regions()
-    if regions:
-        summary.append(_cells("regions of examples", [_region(p) for p in regions]))
+    regions = [_region(problem) for problem in workload.regions()]
+    summary.append(_cells("regions of examples", regions))
+    sizes = ((6, 4),) if quick else ((4, 6), (8, 6), (15, 4), (25, 4))
+    lists = [workload.generated_region(n, seed) for n, count in sizes for seed in range(count)]
+    summary.append(_cells("generated regions", [_region(problem) for problem in lists]))
     report.add("II alone (regions: makespan)", SUMMARY, summary)
     trips = TRIPS[::2] if quick else TRIPS
     report.add("Time of the whole loop, recorded loops", TIMES, _time_table(recorded, trips))

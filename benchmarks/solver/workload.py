@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from tilelang_ascend_sched.solver import ScheduleProblem
+from tilelang_ascend_sched.solver import Edge, Resource, ScheduleProblem, Task
 
 DATA = Path(__file__).parents[2] / "tests" / "data" / "problems"
 RECORDED = DATA / "loops.json"
@@ -161,3 +161,25 @@ def region_rows(problem: ScheduleProblem) -> dict[str, Any]:
         ],
         "pipe_order_deps": list(problem.policy.pipe_order),
     }
+
+
+def generated_region(tasks: int, seed: int) -> ScheduleProblem:
+    """A random straight-line list on four pipes, two of which share a memory port."""
+    rng = random.Random(1000 * tasks + seed)
+    pipes = [rng.choice(["MTE2", "MTE3", "Vector", "Cube"]) for _ in range(tasks)]
+    rows = [
+        Task(f"task{t}", (pipes[t],), rng.randint(20, 400), rng.randint(5, 200))
+        for t in range(tasks)
+    ]
+    edges = []
+    for v in range(1, tasks):
+        near = range(max(0, v - 8), v)
+        for u in sorted(rng.sample(near, min(len(near), rng.choice([0, 1, 1, 2])))):
+            edges.append(Edge(u, v, rows[u].latency))
+    users = {"Vector": ["Vector"], "Cube": ["Cube"], "memory port": ["MTE2", "MTE3"]}
+    shared = [
+        Resource(name, tuple(t for t in range(tasks) if pipes[t] in some))
+        for name, some in users.items()
+    ]
+    name = f"region{tasks}-{seed}"
+    return ScheduleProblem(tuple(rows), tuple(edges), tuple(shared), kind="region", name=name)

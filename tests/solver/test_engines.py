@@ -25,7 +25,7 @@ ENGINES: list[Engine] = [BranchAndBound(), CpSat(), Z3()]
 
 
 def _reply(engine: Engine, model: Model, ii: int) -> tuple[Status, int | None]:
-    reply = engine.find(model, ii, depth_at_most=None, minimise=True, effort=2)
+    reply = engine.find(model, ii, depth_at_most=None, down_to=0, effort=2)
     assert reply.status is not Status.FOUND or reply.proven
     return reply.status, model.depth(reply.starts) if reply.starts else None
 
@@ -58,7 +58,7 @@ def test_optimum_of_recorded_loops_is_confirmed_by_cpsat_and_z3(name: str) -> No
     model = Model(recorded(name))
     ii = solve(model.problem).ii
     for engine in (CpSat(), Z3()):
-        question = {"depth_at_most": None, "minimise": False, "effort": 4}
+        question = {"depth_at_most": None, "down_to": None, "effort": 4}
         assert engine.find(model, ii, **question).status is Status.FOUND
         assert engine.find(model, ii - 1, **question).status is Status.REFUTED
 
@@ -66,7 +66,7 @@ def test_optimum_of_recorded_loops_is_confirmed_by_cpsat_and_z3(name: str) -> No
 @pytest.mark.parametrize("engine", [BranchAndBound(), CpSat(), Z3()], ids=lambda e: e.name)
 def test_out_of_effort_is_unknown_never_infeasible(engine: Engine) -> None:
     model = Model(chains(14))
-    reply = engine.find(model, 546, depth_at_most=None, minimise=False, effort=1e-6)
+    reply = engine.find(model, 546, depth_at_most=None, down_to=None, effort=1e-6)
     assert reply.status is Status.UNKNOWN
 
 
@@ -86,7 +86,7 @@ def test_costs_beyond_cpsat_are_solved_all_the_same() -> None:
         answer = solve(problem, engine=engine)
         assert answer.verdict is Verdict.OPTIMAL and answer.ii == 2 * big + 2
     model = Model(problem)
-    reply = BranchAndBound().find(model, 2 * big + 1, depth_at_most=None, minimise=False, effort=1)
+    reply = BranchAndBound().find(model, 2 * big + 1, depth_at_most=None, down_to=None, effort=1)
     assert reply.status is Status.REFUTED
 
 

@@ -119,6 +119,6 @@ def test_bounds_of_random_loops_hold_and_refutations_are_confirmed(
             assert _holds(problem, bound), bound
             continue
         reply = Z3().find(
-            Model(problem), bound.value - 1, depth_at_most=None, minimise=False, effort=1
+            Model(problem), bound.value - 1, depth_at_most=None, down_to=None, effort=1
         )
         assert reply.status is Status.REFUTED

@@ -26,10 +26,16 @@ class BranchAndBound:
     name = "branch"
 
     def find(
-        self, model: Model, ii: int, *, depth_at_most: int | None, minimise: bool, effort: float
+        self,
+        model: Model,
+        ii: int,
+        *,
+        depth_at_most: int | None,
+        down_to: int | None,
+        effort: float,
     ) -> Outcome:
         """See Engine."""
-        search = _Search(model, ii, ii, depth_at_most, minimise, _limit(model, effort))
+        search = _Search(model, ii, ii, depth_at_most, down_to, _limit(model, effort))
         return search.run()
 
     def exclude(self, model: Model, low: int, high: int, *, depth: int, effort: float) -> Outcome:
@@ -38,7 +44,7 @@ class BranchAndBound:
         All of them are treated at once: every arc at the II that is kindest to it, and exclusive
         pairs within one iteration only. FOUND therefore carries no schedule.
         """
-        outcome = _Search(model, low, high, depth, False, _limit(model, effort)).run()
+        outcome = _Search(model, low, high, depth, None, _limit(model, effort)).run()
         return replace(outcome, starts=())
 
 
@@ -76,10 +82,10 @@ class _Search:
         low: int,
         high: int,
         depth_at_most: int | None,
-        minimise: bool,
+        down_to: int | None,
         limit: int,
     ) -> None:
-        self.model, self.minimise, self.limit = model, minimise, limit
+        self.model, self.down_to, self.limit = model, down_to, limit
         self.low, self.ii = low, high
         self.exact = low == high
         self.phased = model.phased and self.exact
@@ -125,8 +131,9 @@ class _Search:
             if starts is not None:
                 best = starts
                 depth = self.model.depth(starts)
-                if not self.minimise or depth <= bound:
-                    return self._outcome(Status.FOUND, best, bound, proven=depth <= bound)
+                enough = max(bound, self.down_to or 0)
+                if self.down_to is None or depth <= enough:
+                    return self._outcome(Status.FOUND, best, bound, proven=depth <= enough)
                 self.cut = depth - 1
                 stack.append(state)
                 continue

@@ -25,7 +25,13 @@ class CpSat:
         self.seed = seed
 
     def find(
-        self, model: Model, ii: int, *, depth_at_most: int | None, minimise: bool, effort: float
+        self,
+        model: Model,
+        ii: int,
+        *,
+        depth_at_most: int | None,
+        down_to: int | None,
+        effort: float,
     ) -> Outcome:
         """See Engine; problems too wide for 64 bits are UNKNOWN to it."""
         cut = deepest(model, ii)
@@ -35,30 +41,30 @@ class CpSat:
             return Outcome(Status.UNKNOWN)
         if cut < max(model.latency) or ii < max(model.interval):
             return Outcome(Status.REFUTED)
-        return _Program(model, ii, cut, minimise).solve(self.seed, effort)
+        return _Program(model, ii, cut, down_to).solve(self.seed, effort)
 
 
 class _Program:
-    def __init__(self, model: Model, ii: int, cut: int, minimise: bool) -> None:
+    def __init__(self, model: Model, ii: int, cut: int, down_to: int | None) -> None:
         from ortools.sat.python import cp_model
 
         self.cp, self.model, self.ii = cp_model, model, ii
         self.program = cp_model.CpModel()
-        self.minimise = minimise
+        self.down_to = down_to
         horizon = cut + 2 * ii
         new = self.program.new_int_var
         self.stage = [new(0, horizon // ii, f"k{t}") for t in range(model.n)]
         self.phase = [new(0, ii - 1, f"r{t}") for t in range(model.n)]
         self.start = [k * ii + r for k, r in zip(self.stage, self.phase, strict=True)]
         self.first = new(0, horizon, "first")
-        self.depth = new(0, cut, "depth")
+        self.depth = new(min(down_to or 0, cut), cut, "depth")
         for start, latency in zip(self.start, model.latency, strict=True):
             self.program.add(start >= self.first)
             self.program.add(start + latency <= self.first + self.depth)
         self._edges()
         self._turns()
         self._policy()
-        if minimise:
+        if down_to is not None:
             self.program.minimize(self.depth)
 
     def _edges(self) -> None:
@@ -130,9 +136,9 @@ class _Program:
         used = work.cpsat_time / TIME_PER_EFFORT
         if status == self.cp.INFEASIBLE:
             return Outcome(Status.REFUTED, effort=used, work=work)
-        bound = max(0, int(solver.best_objective_bound)) if self.minimise else 0
+        bound = max(0, int(solver.best_objective_bound)) if self.down_to is not None else 0
         if status not in (self.cp.OPTIMAL, self.cp.FEASIBLE):
             return Outcome(Status.UNKNOWN, depth_bound=bound, effort=used, work=work)
         starts = tuple(int(solver.value(start)) for start in self.start)
-        proven = self.minimise and status == self.cp.OPTIMAL
+        proven = self.down_to is not None and status == self.cp.OPTIMAL
         return Outcome(Status.FOUND, starts, proven, bound, used, work)

@@ -22,8 +22,9 @@ class Status(Enum):
 class Outcome:
     """The reply to one question.
 
-    ``proven``: when minimising, nothing shallower exists. ``depth_bound``: no schedule at this II
-    is shallower, 0 if nothing was learnt. ``effort`` is the part of the effort that was used.
+    ``proven``: nothing shallower exists, or it is as shallow as was asked.
+    ``depth_bound``: no schedule at this II is shallower, 0 if nothing was learnt.
+    ``effort``: the part of the effort that was used.
     """
 
     status: Status
@@ -40,9 +41,17 @@ class Engine(Protocol):
     name: str
 
     def find(
-        self, model: Model, ii: int, *, depth_at_most: int | None, minimise: bool, effort: float
+        self,
+        model: Model,
+        ii: int,
+        *,
+        depth_at_most: int | None,
+        down_to: int | None,
+        effort: float,
     ) -> Outcome:
-        """A schedule at this II no deeper than asked, the shallowest of them if ``minimise``.
+        """A schedule at this II no deeper than asked.
+
+        With ``down_to`` the shallowest of them, or the first that is no deeper than this.
 
         ``effort`` scales the engine's own unit of work; 1 is about a second on a slow machine.
         """

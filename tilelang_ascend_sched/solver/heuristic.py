@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .model import Model
-from .modulo import place
+from .modulo import place, placements
 from .paths import Cycle, Graph
 from .schedule import Schedule, settle
 
@@ -20,7 +20,6 @@ class Search:
     """The best schedule so far and the placements spent on it."""
 
     best: Schedule | None = None
-    versions: tuple[int, ...] = ()
     spent: int = 0
 
 
@@ -71,8 +70,11 @@ def fill_versions(model: Model, counts: Sequence[int]) -> tuple[int, ...]:
 
 
 def search(model: Model, lowest: int, budget: int) -> Search:
-    """The schedule with the least II that placements within the budget find."""
+    """The schedule with the least II, or the shortest region, that the placements find."""
     result = Search()
+    if model.fixed_ii is not None:
+        _try_all(model, model.fixed_ii, budget, result)
+        return result
     for versions in version_choices(model):
         found = Graph(model, versions).least_ii(lowest)
         if isinstance(found, Cycle):
@@ -83,6 +85,17 @@ def search(model: Model, lowest: int, budget: int) -> Search:
         if result.best is not None and result.best.ii == lowest:
             break
     return result
+
+
+def _try_all(model: Model, ii: int, budget: int, result: Search) -> None:
+    """In a region every order of placing leads to a schedule: the shortest counts."""
+    for starts, spent in placements(model, model.least, ii, budget):
+        result.spent += spent
+        if starts is None:
+            continue
+        tight = settle(model, starts, ii, model.least, lowest=ii, weight=None)
+        if result.best is None or tight.key(None) < result.best.key(None):
+            result.best = tight
 
 
 def _climb(
@@ -104,7 +117,7 @@ def _climb(
             continue
         tight = settle(model, starts, ii, versions, lowest=lowest, weight=None)
         if result.best is None or tight.key(None) < result.best.key(None):
-            result.best, result.versions = tight, tuple(versions)
+            result.best = tight
         if tight.ii <= floor or model.n <= SMALL:
             return
         # Look once more just below what was found, from the floor up in larger steps.

@@ -7,7 +7,7 @@ placed neighbours allow; if there is none it goes in anyway and those in its way
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from .model import Model
 from .paths import Graph
@@ -186,10 +186,10 @@ class Placement:
         return sorted(away)
 
 
-def place(
+def placements(
     model: Model, versions: Sequence[int], ii: int, budget: int
-) -> tuple[list[int] | None, int]:
-    """A schedule at exactly this II, or None, and the placements spent."""
+) -> Iterator[tuple[list[int] | None, int]]:
+    """Attempts at exactly this II, in several orders: a schedule or None, and placements spent."""
     head, tail = _heads_and_tails(model, versions, ii)
     n = model.n
     slack = [-(h + t) for h, t in zip(head, tail, strict=True)]
@@ -198,12 +198,20 @@ def place(
         attempts += [(True, [-h for h in head], tail), (True, slack, tail)]
     attempts += [(False, head, head), (False, list(range(n)), head)]
     far = -ii * (max(model.stages or (0,)) + 2)
-    spent = 0
     for backward, order, low in attempts:
         attempt = Placement(model, versions, ii, backward=backward)
         floor = [far if backward else 0] * n if model.anchored else low
         starts = attempt.run(order, floor, budget // len(attempts))
-        spent += attempt.used
+        yield starts, attempt.used
+
+
+def place(
+    model: Model, versions: Sequence[int], ii: int, budget: int
+) -> tuple[list[int] | None, int]:
+    """The first schedule found at exactly this II, or None, and the placements spent."""
+    spent = 0
+    for starts, used in placements(model, versions, ii, budget):
+        spent += used
         if starts is not None:
             return starts, spent
     return None, spent

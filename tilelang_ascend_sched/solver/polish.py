@@ -50,7 +50,7 @@ def _new_choices(run: Run, counts: list[int]) -> Schedule | None:
     capped = copy.copy(run.model)
     capped.most = counts
     engine = run.engines[0]
-    reply = engine.find(capped, best.ii, depth_at_most=best.depth, minimise=False, effort=0.02)
+    reply = engine.find(capped, best.ii, depth_at_most=best.depth, down_to=None, effort=0.02)
     run.work += reply.work
     if reply.status is not Status.FOUND:
         return None

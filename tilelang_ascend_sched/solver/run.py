@@ -76,7 +76,7 @@ class Run:
         ii: int,
         *,
         depth_at_most: int | None = None,
-        minimise: bool = False,
+        down_to: int | None = None,
         share: float = 1.0,
         engines: int | None = None,
     ) -> Outcome:
@@ -90,14 +90,14 @@ class Run:
             if effort <= 0:
                 continue
             reply = engine.find(
-                self.model, ii, depth_at_most=depth_at_most, minimise=minimise, effort=effort
+                self.model, ii, depth_at_most=depth_at_most, down_to=down_to, effort=effort
             )
             self.left[engine.name] -= reply.effort
             self.work += reply.work
             if reply.status is Status.FOUND:
                 self.offer_starts(reply.starts, ii, engine.name)
                 depth_at_most = self.model.depth(reply.starts) - 1
-                if reply.proven or not minimise:
+                if reply.proven or down_to is None:
                     return reply
             elif reply.status is Status.REFUTED:
                 return reply

@@ -26,7 +26,13 @@ class Z3:
         self.seed = seed
 
     def find(
-        self, model: Model, ii: int, *, depth_at_most: int | None, minimise: bool, effort: float
+        self,
+        model: Model,
+        ii: int,
+        *,
+        depth_at_most: int | None,
+        down_to: int | None,
+        effort: float,
     ) -> Outcome:
         """See Engine."""
         import z3
@@ -43,7 +49,7 @@ class Z3:
             solver = z3.Solver(ctx=z3.Context())
             solver.set("random_seed", self.seed)
             starts = encode(solver, model, ii)
-            if minimise or depth_at_most is not None:
+            if down_to is not None or depth_at_most is not None:
                 depth = _depth(solver, model, starts)
                 solver.add(depth <= cut)
             while True:
@@ -60,8 +66,9 @@ class Z3:
                     return Outcome(status, best, effort=used, work=work)
                 values = solver.model()
                 best = tuple(values.eval(s, model_completion=True).as_long() for s in starts)
-                if not minimise:
-                    return Outcome(Status.FOUND, best, effort=used, work=work)
+                if down_to is None or model.depth(best) <= down_to:
+                    enough = down_to is not None
+                    return Outcome(Status.FOUND, best, enough, effort=used, work=work)
                 solver.add(depth < model.depth(best))
 
 

@@ -52,7 +52,7 @@ def solve(
     if not model.region:
         run.bounds = ii_bounds(model)
         run.lower_ii = max(bound.value for bound in run.bounds)
-    found = search(model, run.lower_ii, int(PLACEMENTS * budget))
+    found = search(model, run.lower_ii, max(model.n, int(PLACEMENTS * budget)))
     run.work += Work(placements=found.spent)
     if found.best is not None:
         run.offer(found.best, "heuristic")
@@ -80,20 +80,15 @@ def _contradiction(model: Model) -> tuple[str, ...]:
 def _finish_region(run: Run) -> ScheduleAnswer:
     bound = depth_bound(run.model, run.model.fixed_ii)
     run.bounds = [bound]
-    lower = bound.value
-    if run.best is None or run.best.depth > lower:
-        at_most = None if run.best is None else run.best.depth - 1
-        reply = run.ask(run.model.fixed_ii, depth_at_most=at_most, minimise=True)
-        if run.best is None:
-            return _no_schedule(run, "makespan")
-        if reply.status is Status.REFUTED or (reply.status is Status.FOUND and reply.proven):
-            lower = run.best.depth
-            run.bounds.append(
-                Bound(lower, "refuted", f"no schedule is shorter than {lower}", figure="depth")
-            )
-        else:
-            lower = max(lower, reply.depth_bound)
-    run.depth_proven = run.best.depth == lower
+    if run.best is None:
+        run.ask(run.model.fixed_ii)
+    if run.best is None:
+        return _no_schedule(run, "makespan")
+    lower = least_depth(run, share=1.0)
+    if lower > bound.value:
+        run.bounds.append(
+            Bound(lower, "refuted", f"no schedule is shorter than {lower}", figure="depth")
+        )
     keep_program_order(run)
     return _answer(run, "makespan", run.best.depth, lower)
 
@@ -152,6 +147,6 @@ def _refuted(problem: ScheduleProblem) -> bool:
         return True
     ii = model.fixed_ii or 2 * model.serial
     engine = BranchAndBound()
-    return engine.find(model, ii, depth_at_most=None, minimise=False, effort=0.5).status is (
+    return engine.find(model, ii, depth_at_most=None, down_to=None, effort=0.5).status is (
         Status.REFUTED
     )

@@ -11,10 +11,11 @@ from .run import Run
 RANGES = 40
 
 
-def least_depth(run: Run, *, engines: int | None = None) -> None:
-    """Makes the best schedule as shallow as its II allows."""
+def least_depth(run: Run, *, engines: int | None = None, share: float = 0.3) -> int:
+    """Makes the best schedule as shallow as its II allows; returns a proven lower bound."""
     assert run.best is not None
-    ii, bound = run.best.ii, depth_bound(run.model, run.best.ii).value
+    ii = run.best.ii
+    floor = bound = depth_bound(run.model, ii).value
     target = bound  # halving reaches a good depth sooner than improving step by step
     while target < run.best.depth - run.best.depth // 16 and run.best.ii == ii:
         middle = (target + run.best.depth) // 2
@@ -26,10 +27,12 @@ def least_depth(run: Run, *, engines: int | None = None) -> None:
         target = middle + 1
     if run.best.ii == ii and run.best.depth > bound:
         below = run.best.depth - 1
-        reply = run.ask(ii, depth_at_most=below, minimise=True, share=0.3, engines=engines)
+        reply = run.ask(ii, depth_at_most=below, down_to=floor, share=share, engines=engines)
+        bound = max(bound, reply.depth_bound)
         if reply.status is Status.REFUTED or (reply.status is Status.FOUND and reply.proven):
             bound = run.best.depth
     run.depth_proven = run.best.ii == ii and run.best.depth <= bound
+    return bound
 
 
 def least_time(run: Run, weight: int) -> int:
@@ -48,7 +51,7 @@ def least_time(run: Run, weight: int) -> int:
     ample = 2 * model.serial
     if free and run.best.time(weight) > weight * run.lower_ii + run.depth_floor:
         # Where nothing wraps around, the iteration is as short as it ever gets.
-        reply = run.ask(ample, minimise=True, share=0.2, engines=1)
+        reply = run.ask(ample, down_to=run.depth_floor, share=0.2, engines=1)
         if reply.status is Status.FOUND:
             run.depth_floor = max(run.depth_floor, reply.depth_bound)
     lower = _exclude_ranges(run, weight, ample)
@@ -76,7 +79,8 @@ def _exclude_ranges(run: Run, weight: int, ample: int) -> int:
         if low > high or depth < run.depth_floor:
             continue
         if low == high:
-            reply = run.ask(low, depth_at_most=depth, minimise=True, share=0.05, engines=1)
+            floor = run.depth_floor
+            reply = run.ask(low, depth_at_most=depth, down_to=floor, share=0.05, engines=1)
             if reply.status is not Status.REFUTED and not reply.proven:
                 unknown.append(weight * low + max(run.depth_floor, reply.depth_bound))
             continue
