@@ -62,7 +62,7 @@ def streams_24(**sizes: int):
     return streams(24, **sizes)
 
 
-TINY = {"iterations": 4, "width": 64}
+TINY = {"iterations": 4}
 
 
 def inputs(

@@ -63,9 +63,8 @@ def test_lowers(name):
     assert source.count('extern "C" __global__') == 1
 
 
-@pytest.mark.parametrize("name", [name for name in WORKLOADS if name not in REFUSED])
-def test_tiny_variant_has_the_structure_of_the_full_one(name):
-    """Loops and instructions stay; only extents, addresses and the depth of unrolling change."""
+@pytest.mark.parametrize("name", list(WORKLOADS))
+def test_tiny_variant_has_the_same_parameters(name):
     workload = WORKLOADS[name]
     assert workload.tiny
     full, tiny = workload.build(), workload.build(**workload.tiny)
@@ -75,7 +74,6 @@ def test_tiny_variant_has_the_structure_of_the_full_one(name):
         assert full_buffer.name == tiny_buffer.name
         assert full_buffer.dtype == tiny_buffer.dtype
         assert len(full_buffer.shape) == len(tiny_buffer.shape)
-    lower_stock(tiny)
 
 
 @pytest.mark.parametrize("name", list(REFUSED))
