@@ -358,6 +358,19 @@ def test_philox_is_uniform_and_reproducible():
     assert abs(values["n"].mean()) < 0.2 and abs(values["n"].std() - 1) < 0.15
 
 
+def test_warp_sync_of_some_lanes():
+    p = Program()
+    p.header = "#include <simt_api/cooperative_groups.h>"
+    p.add(
+        f"auto out = {p.output('out', np.uint32, 32)};",
+        "if (laneid() % 2 == 0) { cooperative_groups::coalesced_threads().sync(); }",
+        "out[laneid()] = asc_activemask();",
+    )
+    values, result = p.simt("32")
+    assert result.ok, result.findings
+    assert (values["out"] == ALL).all()
+
+
 def test_too_many_threads_is_an_error():
     _, result = run("2048, 2", "out[0] = 1;", out=empty(4))
     assert [f.kind for f in result.findings] == ["error"]

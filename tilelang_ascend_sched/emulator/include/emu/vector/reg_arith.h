@@ -1,4 +1,4 @@
-// Elementwise arithmetic, logic, comparison and selection.
+// Elementwise arithmetic, logic and shifts.
 //
 // Every operation is computed for all lanes and then committed under the mask: the asc_ form
 // zeroes masked-off lanes, the form named after the instruction takes the mode.
@@ -162,44 +162,6 @@ EMU_VECTOR void shift(Vec<T>& dst, const Vec<T>& a, const Vec<N>& n, const Predi
     r.lane[i] = Op::apply(a.lane[i], static_cast<Bits<N>>(n.lane[i]));
   }
   commit<M>(dst, r, mask);
-}
-
-#define EMU_COMPARISON(NAME, OP)                                \
-  struct NAME {                                                 \
-    template <Arithmetic T>                                     \
-    static EMU_INLINE bool apply(T a, T b) {                    \
-      if constexpr (is_float16<T>) return float(a) OP float(b); \
-      return a OP b;                                            \
-    }                                                           \
-  };
-EMU_COMPARISON(EqOp, ==)
-EMU_COMPARISON(NeOp, !=)
-EMU_COMPARISON(GtOp, >)
-EMU_COMPARISON(GeOp, >=)
-EMU_COMPARISON(LtOp, <)
-EMU_COMPARISON(LeOp, <=)
-#undef EMU_COMPARISON
-
-template <class T>
-EMU_VECTOR void keep(Predicate& dst, const Bits<T> (&truth)[Vec<T>::kLanes],
-                     const Predicate& mask) {
-  const Predicate result = collect<T>(truth);
-  for (int w = 0; w < 4; ++w) dst.word[w] = result.word[w] & mask.word[w];
-}
-
-template <class Op, class T>
-EMU_VECTOR void compare(Predicate& dst, const Vec<T>& a, const Vec<T>& b, const Predicate& mask) {
-  count<T>();
-  Bits<T> truth[Vec<T>::kLanes];
-  for (int i = 0; i < Vec<T>::kLanes; ++i) truth[i] = Op::apply(a.lane[i], b.lane[i]);
-  keep<T>(dst, truth, mask);
-}
-template <class Op, class T>
-EMU_VECTOR void compare_scalar(Predicate& dst, const Vec<T>& a, T b, const Predicate& mask) {
-  count<T>();
-  Bits<T> truth[Vec<T>::kLanes];
-  for (int i = 0; i < Vec<T>::kLanes; ++i) truth[i] = Op::apply(a.lane[i], b);
-  keep<T>(dst, truth, mask);
 }
 
 }  // namespace emu
@@ -422,32 +384,4 @@ EMU_VECTOR void asc_mull(emu::Vec<T>& low, emu::Vec<T>& high, const emu::Vec<T>&
   }
   emu::commit<emu::Merge::kZeroing>(low, l, mask);
   emu::commit<emu::Merge::kZeroing>(high, h, mask);
-}
-
-#define EMU_COMPARE(NAME, OP)                                                              \
-  template <class T>                                                                       \
-  EMU_VECTOR void asc_##NAME(vector_bool& dst, const emu::Vec<T>& a, const emu::Vec<T>& b, \
-                             vector_bool mask) {                                           \
-    emu::compare<emu::OP>(dst, a, b, mask);                                                \
-  }                                                                                        \
-  template <class T, class S>                                                              \
-  EMU_VECTOR void asc_##NAME##_scalar(vector_bool& dst, const emu::Vec<T>& a, S b,         \
-                                      vector_bool mask) {                                  \
-    emu::compare_scalar<emu::OP>(dst, a, static_cast<T>(b), mask);                         \
-  }
-EMU_COMPARE(eq, EqOp)
-EMU_COMPARE(ne, NeOp)
-EMU_COMPARE(gt, GtOp)
-EMU_COMPARE(ge, GeOp)
-EMU_COMPARE(lt, LtOp)
-EMU_COMPARE(le, LeOp)
-#undef EMU_COMPARE
-
-template <class T>
-EMU_VECTOR void asc_select(emu::Vec<T>& dst, const emu::Vec<T>& a, const emu::Vec<T>& b,
-                           vector_bool mask) {
-  emu::count<T>();
-  emu::Vec<T> r = b;
-  emu::commit<emu::Merge::kMerging>(r, a, mask);
-  dst = r;
 }

@@ -4,6 +4,7 @@
 #include "emu/vector/controls.h"
 #include "emu/vector/reg.h"
 #include "emu/vector/reg_arith.h"
+#include "emu/vector/reg_compare.h"
 #include "emu/vector/reg_convert.h"
 #include "emu/vector/reg_mask.h"
 #include "emu/vector/reg_memory.h"
