@@ -10,6 +10,7 @@ namespace emu {
 namespace {
 
 constexpr uint32_t kThreadMask = 0xfff;
+constexpr uint32_t kSeveral = kThreadMask;  // more than one thread; no thread has this number
 
 void set_bits(std::vector<uint64_t>& bits, uint64_t begin, uint64_t count) {
   while (count > 0) {
@@ -94,15 +95,20 @@ void VfTrace::touch_ub(uint64_t offset, uint64_t bytes, Mode mode) {
     for (uint64_t i = offset; i < offset + bytes; ++i) atomic_serial_[i] = serial_;
   }
   const uint32_t epoch = who_ & ~kThreadMask;
-  auto other_thread = [&](uint64_t last) {
-    return (last >> 32) == serial_ && (uint32_t(last) & ~kThreadMask) == epoch &&
-           uint32_t(last) != who_;
+  auto same_epoch = [&](uint64_t last) {
+    return (last >> 32) == serial_ && (uint32_t(last) & ~kThreadMask) == epoch;
   };
   for (uint64_t i = offset; i < offset + bytes; ++i) {
     const bool atomics = mode == Mode::Atomic && atomic_serial_[i] == serial_;
-    if (!atomics && other_thread(writer_[i])) clash(i, uint32_t(writer_[i]), write);
-    if (write && !atomics && other_thread(reader_[i])) clash(i, uint32_t(reader_[i]), write);
-    (write ? writer_ : reader_)[i] = mine;
+    const bool other_wrote = same_epoch(writer_[i]) && uint32_t(writer_[i]) != who_;
+    const bool other_read = same_epoch(reader_[i]) && uint32_t(reader_[i]) != who_;
+    if (other_wrote && !atomics) clash(i, uint32_t(writer_[i]), write);
+    if (other_read && write && !atomics) clash(i, uint32_t(reader_[i]), write);
+    if (write) {
+      writer_[i] = mine;
+    } else {
+      reader_[i] = other_read ? mine | kSeveral : mine;
+    }
   }
 }
 
@@ -110,7 +116,8 @@ void VfTrace::clash(uint64_t offset, uint32_t other, bool write) {
   if (clashed_) return;
   clashed_ = true;
   Finding finding("race-simt");
-  finding.message = "threads " + std::to_string(other & kThreadMask) + " and " +
+  const uint32_t first = other & kThreadMask;
+  finding.message = std::string("threads ") + (first == kSeveral ? "several" : std::to_string(first)) + " and " +
                     std::to_string(who_ & kThreadMask) + " of one SIMT region both touch UB byte " +
                     std::to_string(offset) + (write ? ", the second writing it" : ", one writing it") +
                     ", with no barrier between; launched at line " +
