@@ -261,6 +261,53 @@ def simd_merging() -> Kernel:
     return Kernel(kernel, {"X": x}, {"Y": np.where(x < 1, x, -9).max(axis=0)})
 
 
+def simd_pointers() -> Kernel:
+    """Pointers that advance by themselves, an array of registers, a predicate kept in memory."""
+
+    @T.prim_func
+    def kernel(
+        X: T.Tensor((8, 64), T.float32),
+        Y: T.Tensor((64,), T.float32),
+        Blocks: T.Tensor((8, 64), T.float32),
+    ):
+        with T.Kernel(1):
+            x = T.alloc_shared((8, 64), T.float32)
+            y = T.alloc_shared((64,), T.float32)
+            blocks = T.alloc_shared((8, 64), T.float32)
+            saved = T.alloc_shared((8,), T.uint32)
+            T.copy(X, x)
+            with T.SimdVF():
+                everything = T.simd.pset(32, "PAT_ALL")
+                sums = T.simd.alloc_local(2, "float32")
+                for i in T.Unroll(2, explicit=True):
+                    sums[i] = T.simd.vdup(T.float32(0), "float32")
+                source = T.simd.make_ubuf_ptr(T.access_ptr(x[0, 0], "r", extent=512), "float32")
+                target = T.simd.make_ubuf_ptr(
+                    T.access_ptr(blocks[0, 0], "w", extent=512), "float32"
+                )
+                for _ in T.serial(4):
+                    for i in T.Unroll(2, explicit=True):
+                        row, source = T.simd.vld(source, post_inc=64)
+                        T.simd.vmula(sums[i], row, row, everything)
+                        # One 32-byte block of the row each 8 rows of blocks: a transposition.
+                        target = T.simd.vsstb(row, target, (8 << 16) | 1, everything, update=True)
+                positive = T.simd.vcmps(sums[1], T.float32(4), op="gt")
+                T.simd.pst(saved[0], positive)
+                T.simd.mem_bar("VST_VLD")
+                chosen = T.simd.vsel(sums[0], sums[1], T.simd.pld(saved[0]))
+                T.simd.vsts(y[0], chosen)
+            T.copy(y, Y)
+            T.copy(blocks, Blocks)
+
+    x = normal((8, 64), np.float32)
+    even, odd = np.zeros(64, np.float32), np.zeros(64, np.float32)
+    for r in range(0, 8, 2):
+        even = (x[r].astype(np.float64) ** 2 + even).astype(np.float32)
+        odd = (x[r + 1].astype(np.float64) ** 2 + odd).astype(np.float32)
+    blocks = x.reshape(8, 8, 8).transpose(1, 0, 2).reshape(8, 64)
+    return Kernel(kernel, {"X": x}, {"Y": np.where(odd > 4, even, odd), "Blocks": blocks})
+
+
 def random_numbers() -> Kernel:
     """Philox in a SIMT body: the mean is all that is expected of it."""
 
@@ -309,5 +356,6 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "simd_parallel": simd_parallel,
     "simd_quantize": simd_quantize,
     "simd_merging": simd_merging,
+    "simd_pointers": simd_pointers,
     "random_numbers": random_numbers,
 }
