@@ -80,18 +80,20 @@ def cast(source: str, target: str, from_dtype: np.dtype, to_dtype: np.dtype) -> 
     )
 
 
-def reduction(kind: str, function: Callable[..., np.ndarray]) -> Kernel:
+def reduction(
+    kind: str, function: Callable[..., np.ndarray], name: str = "float32", rtol: float = 1e-5
+) -> Kernel:
     """A fold along rows, threads sharing a row."""
 
     @T.prim_func
-    def kernel(X: T.Tensor((16, 256), T.float32), Y: T.Tensor((16,), T.float32)):
+    def kernel(X: T.Tensor((16, 256), name), Y: T.Tensor((16,), name)):
         with T.Kernel(1):
-            x = T.alloc_shared((16, 256), T.float32)
-            y = T.alloc_shared((16,), T.float32)
+            x = T.alloc_shared((16, 256), name)
+            y = T.alloc_shared((16,), name)
             T.copy(X, x)
             with T.SimtVF(threads=128):
-                part = T.alloc_fragment((16, 256), T.float32)
-                total = T.alloc_fragment((16,), T.float32)
+                part = T.alloc_fragment((16, 256), name)
+                total = T.alloc_fragment((16,), name)
                 for i, j in T.Parallel(16, 256):
                     part[i, j] = x[i, j]
                 getattr(T, f"reduce_{kind}")(part, total, dim=1)
@@ -99,8 +101,10 @@ def reduction(kind: str, function: Callable[..., np.ndarray]) -> Kernel:
                     y[i] = total[i]
             T.copy(y, Y)
 
+    dtype = np.dtype(name)
     x = normal((16, 256), np.float32)
-    return Kernel(kernel, {"X": x}, {"Y": function(x, axis=1)}, rtol=1e-5)
+    x = (x * 100).astype(dtype) if dtype.kind == "i" else x.astype(dtype)
+    return Kernel(kernel, {"X": x}, {"Y": function(x, axis=1).astype(dtype)}, rtol=rtol)
 
 
 def softmax() -> Kernel:
@@ -350,6 +354,10 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "reduce_sum": lambda: reduction("sum", np.sum),
     "reduce_max": lambda: reduction("max", np.max),
     "reduce_absmax": lambda: reduction("absmax", lambda x, axis: np.abs(x).max(axis=axis)),
+    "reduce_sum_int32": lambda: reduction("sum", np.sum, "int32", 0),
+    "reduce_min_int32": lambda: reduction("min", np.min, "int32", 0),
+    "reduce_max_float16": lambda: reduction("max", np.max, "float16", 0),
+    "reduce_sum_float16": lambda: reduction("sum", np.sum, "float16", 2e-2),
     "softmax": softmax,
     "gather_histogram": gather_histogram,
     "ballot_rank": ballot_rank,
