@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from tests.solver.problems import chains, recorded, recorded_loops
+from benchmarks.solver.workload import permuted
+from tests.solver.problems import DATA, chains, recorded, recorded_loops
 from tilelang_ascend_sched.solver import ScheduleProblem, Verdict, solve, violations
 from tilelang_ascend_sched.solver.stock import loop_problem
 
@@ -38,6 +41,22 @@ def test_the_whole_loop_never_takes_longer_than_with_stock(trips: int) -> None:
         theirs = (trips - 1) * stock["ii"] + _depth(problem, stock["starts"])
         assert answer.value <= theirs, row["name"]
         assert answer.loop_time(trips) == answer.value >= answer.lower_bound
+
+
+def test_problems_of_the_examples_are_solved_to_the_end() -> None:
+    for row in json.loads((DATA / "examples.json").read_text()):
+        problem = ScheduleProblem.from_json(json.dumps(row))
+        answer = solve(problem)
+        assert answer.verdict is Verdict.OPTIMAL, row["name"]
+        assert violations(problem, answer.starts, answer.ii, answer.versions) == []
+
+
+def test_numbering_tasks_otherwise_changes_no_figure() -> None:
+    for row in ROWS[::2]:
+        answer = solve(loop_problem(**row["problem"]))
+        _, rows = permuted(row["name"], row["problem"], seed=3)
+        other = solve(loop_problem(**rows))
+        assert (answer.ii, answer.depth) == (other.ii, other.depth), row["name"]
 
 
 def test_stock_answers_pass_the_checker() -> None:

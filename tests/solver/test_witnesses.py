@@ -7,7 +7,17 @@ import itertools
 from hypothesis import given, settings
 
 from tests.solver.problems import recorded_loops, tiny_loops
-from tilelang_ascend_sched.solver import Bound, ScheduleProblem, Verdict, solve
+from tilelang_ascend_sched.solver import (
+    Bound,
+    Buffer,
+    Edge,
+    MemoryGroup,
+    Policy,
+    ScheduleProblem,
+    Task,
+    Verdict,
+    solve,
+)
 from tilelang_ascend_sched.solver.engine import Status
 from tilelang_ascend_sched.solver.model import Model
 from tilelang_ascend_sched.solver.smt import Z3
@@ -78,7 +88,53 @@ def _holds(problem: ScheduleProblem, bound: Bound) -> bool:
             sum(lat for lat, _ in walk) > (bound.value - 1) * sum(dist for _, dist in walk)
             for walk in itertools.product(*choices)
         )
+    if bound.kind == "capacity":
+        return _all_needed(problem, bound)
     return False
+
+
+def _all_needed(problem: ScheduleProblem, bound: Bound) -> bool:
+    """All do not fit, and with one version less of any some recurrence is above the bound."""
+    group = next(g for g in problem.memory_groups if g.buffers == bound.buffers)
+    counts = dict(zip(bound.buffers, bound.versions, strict=True))
+    if sum(problem.buffers[b].size * count for b, count in counts.items()) <= group.capacity:
+        return False
+    return all(
+        count == 1 or _recurrence_above(problem, bound.value - 1, {b: count - 1})
+        for b, count in counts.items()
+    )
+
+
+def _recurrence_above(problem: ScheduleProblem, ii: int, counts: dict[int, int]) -> bool:
+    """Whether some cycle of waits is longer than its distance allows at this II."""
+    counts = {b: _most(problem, b) for b in range(len(problem.buffers))} | counts
+    nodes = range(len(problem.tasks))
+    reach = {
+        (u, v): max((lat - dist * ii for lat, dist in _steps(problem, u, v, counts)), default=None)
+        for u in nodes
+        for v in nodes
+    }
+    for k, u, v in itertools.product(nodes, repeat=3):
+        if reach[u, k] is not None and reach[k, v] is not None:
+            through = reach[u, k] + reach[k, v]
+            reach[u, v] = through if reach[u, v] is None else max(through, reach[u, v])
+    return any(reach[u, u] is not None and reach[u, u] > 0 for u in nodes)
+
+
+def test_short_memory_is_a_bound_of_its_own() -> None:
+    """Two loads of 100 cycles into buffers of which only three versions fit together."""
+    tasks = tuple(Task(f"load{i}", (f"pipe{i}",), 100, 10) for i in range(2))
+    edges = tuple(Edge(i, i, 100, buffer=i) for i in range(2))
+    buffers = (Buffer("a", 1000), Buffer("b", 1000))
+    group = (MemoryGroup("UB", 3500, (0, 1)),)
+    policy = Policy(max_versions=4)
+    answer = solve(ScheduleProblem(tasks, edges, (), (), buffers, group, policy))
+    assert (answer.ii, answer.verdict) == (100, Verdict.OPTIMAL)
+    bound = answer.binding
+    assert (bound.kind, bound.buffers, bound.versions) == ("capacity", (0, 1), (2, 2))
+    assert "4000 of 3500 bytes in UB" in bound.reason
+    wide = MemoryGroup("UB", 4000, (0, 1))
+    assert solve(ScheduleProblem(tasks, edges, (), (), buffers, (wide,), policy)).ii == 50
 
 
 def test_bounds_of_recorded_loops_hold() -> None:

@@ -26,7 +26,8 @@ class Bound:
 
     ``kind`` is one of: interval, resource, recurrence, capacity, critical_path, refuted.
     ``tasks`` is the clique or the cycle in order; ``buffers`` those whose versions are on it;
-    ``versions`` the version counts the proof grants them. ``figure`` is what is bounded: the
+    ``versions`` the version counts the proof grants them, or for capacity needs of them at any
+    shorter II. ``figure`` is what is bounded: the
     initiation interval "ii", or the "depth" of one iteration or region.
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .answer import Bound
+from .capacity import capacity_bound
 from .model import Model
 from .paths import Cycle, Graph
 
@@ -12,12 +13,16 @@ CLIQUE_NODES = 2000
 
 
 def ii_bounds(model: Model) -> list[Bound]:
-    """Every bound on II, the recurrence last since it starts from the others."""
+    """Every bound on II; the later ones start from the best of those before."""
     bounds = [_interval_bound(model), *_resource_bounds(model)]
     best = max(bound.value for bound in bounds)
     recurrence = recurrence_bound(model, model.most, best)
     if recurrence is not None:
         bounds.append(recurrence)
+        best = recurrence.value
+    capacity = capacity_bound(model, best)
+    if capacity is not None:
+        bounds.append(capacity)
     return bounds
 
 

@@ -13,6 +13,7 @@ from .schedule import Schedule, settle
 SMALL = 60  # up to this many tasks, exact engines close what gap is left sooner
 PATIENCE = 18  # placements per task and II
 MAX_FAILURES = 6
+MOST_GROWTH = 64  # versions handed out one by one along recurrences
 
 
 @dataclass
@@ -33,7 +34,7 @@ def version_choices(model: Model) -> list[tuple[int, ...]]:
         return [tuple(model.most)]
     counts = list(model.least)
     choices = [fill_versions(model, counts)]
-    while True:
+    for _ in range(MOST_GROWTH):
         found = Graph(model, counts).least_ii(model.shortest_ii)
         if isinstance(found, Cycle) or found[3] is None:
             break
@@ -54,19 +55,26 @@ def version_choices(model: Model) -> list[tuple[int, ...]]:
 
 
 def fill_versions(model: Model, counts: Sequence[int]) -> tuple[int, ...]:
-    """Gives what capacity is left to the buffers in order."""
-    counts = list(counts)
-    grown = True
-    while grown:
-        grown = False
-        for b in range(len(counts)):
-            if counts[b] < model.most[b]:
-                counts[b] += 1
-                if model.overdrawn(counts) is None:
-                    grown = True
-                else:
-                    counts[b] -= 1
-    return tuple(counts)
+    """Spreads what capacity is left: evenly as far as that goes, then one more in buffer order."""
+
+    def level(height: int) -> list[int]:
+        pairs = zip(counts, model.most, strict=True)
+        return [max(count, min(most, height)) for count, most in pairs]
+
+    low, high = 1, max(model.most, default=1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if model.overdrawn(level(middle)) is None:
+            low = middle
+        else:
+            high = middle - 1
+    filled = level(low)
+    for b in range(len(filled)):
+        if filled[b] < model.most[b]:
+            filled[b] += 1
+            if model.overdrawn(filled) is not None:
+                filled[b] -= 1
+    return tuple(filled)
 
 
 def search(model: Model, lowest: int, budget: int) -> Search:

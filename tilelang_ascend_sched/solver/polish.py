@@ -11,6 +11,7 @@ from .run import Run
 from .schedule import Schedule, make_schedule
 
 EXACT_TASKS = 40  # above this many tasks, only choices already made are reused
+MOST_SAVED = 16  # versions taken from one buffer, one by one
 ORDER_TASKS = 32
 ORDER_TRIES = 64
 
@@ -20,7 +21,10 @@ def save_bytes(run: Run) -> None:
     model = run.model
     sizes = [buffer.size for buffer in model.problem.buffers]
     for b in sorted(range(len(sizes)), key=lambda b: (-sizes[b], b)):
-        while run.best is not None and run.best.versions[b] > model.least[b] and sizes[b]:
+        for _ in range(MOST_SAVED):
+            assert run.best is not None
+            if not sizes[b] or run.best.versions[b] <= model.least[b]:
+                break
             counts = list(run.best.versions)
             counts[b] -= 1
             smaller = _same_choices(run, counts) or _new_choices(run, counts)
