@@ -37,11 +37,11 @@ def stages(kernel: str) -> dict[str, tvm.IRModule]:
     return seen
 
 
-def lowered(kernel: str, *ours: str) -> str:
-    """The kernel's AscendC by the stock chain with the named passes replaced by ours."""
+def lowered(function: tvm.tirx.PrimFunc, *ours: str) -> str:
+    """The function's AscendC by the stock chain with the named passes replaced by ours."""
     makers = {name: get_global_func(f"tl.ascend_sched.transform.{name}") for name in ours}
     with tilelang_ascend_sched.disabled(), _replaced(makers), tvm.target.Target("ascend"):
-        return tilelang.lower(KERNELS[kernel].build(), target="ascend").kernel_source
+        return tilelang.lower(function, target="ascend").kernel_source
 
 
 @contextmanager

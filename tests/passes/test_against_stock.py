@@ -39,6 +39,13 @@ def test_hints_become_the_same(kernel: str) -> None:
     tvm.ir.assert_structural_equal(after, stock("NormalizeConflictHints")(before))
 
 
+@pytest.mark.parametrize("kernel", kernels())
+def test_units_become_the_same(kernel: str) -> None:
+    before = stages(kernel)["MaterializeScheduleUnits"]
+    after = ours("MaterializeScheduleUnits")(before)
+    tvm.ir.assert_structural_equal(after, stock("MaterializeScheduleUnits")(before))
+
+
 @pytest.mark.parametrize("kernel", kernels(*REFUSED))
 def test_while_loops_are_restored_the_same(kernel: str) -> None:
     before = stages(kernel)["RestoreWhileLoops"]

@@ -8,7 +8,7 @@ import pytest
 import tvm
 from tvm import tirx
 
-from tests.passes.captured import lowered
+from tests.passes.captured import KERNELS, lowered
 from tests.passes.tir import Code, call, kernel_root, loop, ours, root_of, stock, var
 
 NAME = "NormalizeConflictHints"
@@ -183,5 +183,5 @@ def test_a_hint_on_something_is_not_told(notes: list[tuple]) -> None:
 def test_the_hint_of_a_real_kernel_takes_effect_again() -> None:
     """Rows of Y are written at places that a permutation gives, clamped at the end of Y."""
     barrier = "asc_sync_pipe(PIPE_MTE3)"
-    assert barrier in lowered("permuted_rows")
-    assert barrier not in lowered("permuted_rows", NAME)
+    assert barrier in lowered(KERNELS["permuted_rows"].build())
+    assert barrier not in lowered(KERNELS["permuted_rows"].build(), NAME)

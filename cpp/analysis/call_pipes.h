@@ -1,0 +1,37 @@
+#pragma once
+
+#include <tvm/tirx/expr.h>
+#include <tvm/tirx/stmt.h>
+
+#include <optional>
+
+#include "hw/machine.h"
+
+namespace tilelang_ascend_sched {
+
+// The ends of a tile copy; nothing for any other call.
+struct CopyEnds {
+  tvm::tirx::Buffer from;
+  tvm::tirx::Buffer to;
+};
+std::optional<CopyEnds> AsCopy(const tvm::tirx::CallNode* call);
+
+// The pipes on which the work of a call runs: those of tile operations by the memories they join,
+// those of intrinsics by name. Empty for calls that do no work of their own on a pipe, for
+// synchronization (which says only where it waits), and for calls that are not TileLang's.
+PipeMask CallPipes(const tvm::tirx::CallNode* call);
+
+// The pipe of a block that is one task: Vector for SIMD and SIMT bodies, empty for others.
+PipeMask BlockPipes(const tvm::tirx::SBlockNode* block);
+
+// The memory ports that a copy between such memories holds.
+PortMask CopyPorts(Scope from, Scope to);
+
+// True for setting a cross-core flag or waiting for it.
+bool IsCrossCoreSync(const tvm::tirx::CallNode* call);
+
+// True for calls whose effect is a change of core state that later instructions run under: leaving
+// a loop, HF32 mode, matrix direction, pad value, atomic mode, and cross-core flags.
+bool WritesCoreState(const tvm::tirx::CallNode* call);
+
+}  // namespace tilelang_ascend_sched

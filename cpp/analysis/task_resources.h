@@ -1,0 +1,19 @@
+#pragma once
+
+#include <tvm/tirx/stmt.h>
+
+#include "hw/pipe.h"
+
+namespace tilelang_ascend_sched {
+
+// What the code of a task occupies.
+struct TaskResources {
+  PipeMask pipes = 0;  // Scalar where no other pipe is in use
+  PortMask ports = 0;  // of its copies between memories
+  bool writes_core_state = false;
+};
+
+// Blocks inside `stmt` count as one operation each.
+TaskResources ResourcesOf(const tvm::tirx::Stmt& stmt);
+
+}  // namespace tilelang_ascend_sched

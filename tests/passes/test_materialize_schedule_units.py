@@ -1,0 +1,275 @@
+"""MaterializeScheduleUnits on hand-written TIR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import tvm
+from tvm import tirx
+
+from tests.passes.captured import lowered
+from tests.passes.locked_copy import locked_copy
+from tests.passes.tir import (
+    Code,
+    call,
+    kernel_root,
+    lock,
+    loop,
+    ours,
+    root_of,
+    section,
+    seq,
+    set_flag,
+    stock,
+    unlock,
+    var,
+    wait_flag,
+    when,
+)
+
+NAME = "MaterializeScheduleUnits"
+N = var("n")
+
+
+def buffer(name: str, scope: str) -> tirx.Buffer:
+    return tirx.decl_buffer((16, 8), "float32", name=name, scope=scope)
+
+
+GM, UB, L1, L0C, CELL = (
+    buffer("gm", "global"),
+    buffer("ub", "shared.dyn"),
+    buffer("l1", "shared.l1.dyn"),
+    buffer("l0c", "shared.l0c"),
+    buffer("cell", "local.var"),
+)
+
+
+def region(of: tirx.Buffer, access: int) -> tirx.PrimExpr:
+    op = tirx.op.Op.get("tl.region")
+    return tirx.call_intrin("handle", op, tirx.BufferLoad(of, [0, 0]), access, 16, 8)
+
+
+def copy(source: tirx.Buffer, target: tirx.Buffer) -> tirx.Stmt:
+    op = tirx.op.Op.get("tl.tileop.ascend_copy")
+    return tirx.Evaluate(tirx.call_intrin("handle", op, region(source, 1), region(target, 2)))
+
+
+LOAD, STORE, LOAD_L1 = copy(GM, UB), copy(UB, GM), copy(GM, L1)
+VECTOR = section("SIMD_VF", tirx.BufferStore(UB, tirx.const(0.0, "float32"), [0, 0]))
+SCALAR = tirx.BufferStore(CELL, tirx.const(0.0, "float32"), [0, 0])
+CROSS = call("ascend_cross_core_set_flag", 4, "PIPE_MTE2", 3)
+
+
+def mark(key: str, body: tirx.Stmt, node: object = 0) -> tirx.Stmt:
+    if isinstance(node, int):
+        node = tirx.IntImm("int32", node)
+    return tirx.AttrStmt(node, key, tirx.IntImm("int32", 1), body)
+
+
+def task(*body: tirx.Stmt, **marks: int) -> tirx.Stmt:
+    node = {name: tirx.IntImm("int64", value) for name, value in marks.items()}
+    return mark("tl.ascend_task", seq(*body), node or 0)
+
+
+def per_core(*body: tirx.Stmt) -> tirx.Stmt:
+    return mark("tl.ascend_per_core_task", seq(*body))
+
+
+def stage(number: int, *body: tirx.Stmt) -> tirx.Stmt:
+    return mark("tl.ascend_stage", seq(*body), number)
+
+
+def assume(condition: tirx.PrimExpr, *body: tirx.Stmt) -> tirx.Stmt:
+    return tirx.AttrStmt(condition, "tl.assume", tirx.StringImm("given"), seq(*body))
+
+
+def function(*body: tirx.Stmt) -> tirx.PrimFunc:
+    return kernel_root(*body, params=(N, GM.data, UB.data, L1.data, L0C.data, CELL.data))
+
+
+FORMS = {
+    "statements": lambda: [LOAD, VECTOR, STORE, SCALAR],
+    "one statement": lambda: [LOAD],
+    "nested sequences": lambda: [seq(LOAD, seq(VECTOR, STORE))],
+    "loop": lambda: [loop(var("i"), 4, LOAD, STORE), STORE],
+    "nested loops": lambda: [loop(var("i"), 4, LOAD, loop(var("j"), 4, VECTOR))],
+    "branch": lambda: [when(N > 3, LOAD, STORE)],
+    "both branches": lambda: [tirx.IfThenElse(N > 3, LOAD, seq(VECTOR, STORE))],
+    "guarded loop": lambda: [when(N > 3, loop(var("i"), 4, when(N > 4, LOAD)))],
+    "assumption": lambda: [assume(N > 0, LOAD, when(N > 3, STORE))],
+    "binding": lambda: [tirx.Bind(var("x"), N + 1), LOAD],
+    "task": lambda: [task(LOAD, LOAD), VECTOR],
+    "task with marks": lambda: [task(LOAD, latency=100, ii=20)],
+    "branch in a task": lambda: [task(when(N > 3, LOAD))],
+    "one stage": lambda: [loop(var("i"), 4, stage(0, LOAD), stage(1, VECTOR, STORE))],
+    "stage beside none": lambda: [loop(var("i"), 4, stage(2, LOAD), VECTOR, STORE)],
+    "stage of a loop": lambda: [
+        loop(var("i"), 4, LOAD, stage(1, loop(var("j"), 4, VECTOR, STORE)))
+    ],
+    "stage under a guard": lambda: [loop(var("i"), 4, when(N > 3, stage(1, LOAD)), STORE)],
+    "per core": lambda: [
+        per_core(tirx.Bind(var("x"), N + 1), when(N > 3, LOAD), CROSS, when(N < 3, task(LOAD)))
+    ],
+    "cross-core flag": lambda: [LOAD, CROSS, STORE],
+    "empty": lambda: [tirx.Evaluate(0)],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_units_are_those_of_the_stock_pass(form: str) -> None:
+    before = function(*FORMS[form]())
+    tvm.ir.assert_structural_equal(ours(NAME)(before), stock(NAME)(before))
+
+
+Build = Callable[[], list[tirx.Stmt]]
+
+BROKEN: dict[str, tuple[Build, str]] = {
+    "two pipes": (lambda: [task(LOAD, VECTOR)], "exactly one Ascend hardware pipe"),
+    "two cores": (lambda: [task(LOAD, LOAD_L1)], "one Ascend core affinity"),
+    "state and work": (
+        lambda: [task(call("ascend_set_hf32_mode", 1), LOAD)],
+        "exactly one Ascend hardware pipe",
+    ),
+    "task in task": (lambda: [task(LOAD, task(LOAD))], "Nested T.Task regions"),
+    "stage in task": (lambda: [task(stage(1, LOAD))], "T.Stage must wrap a complete"),
+    "stage in block": (
+        lambda: [section("SIMD_VF", stage(1, SCALAR))],
+        "T.Stage must wrap a complete",
+    ),
+    "stage in per-core task": (
+        lambda: [per_core(stage(1, LOAD))],
+        "T.Stage must wrap a complete.*T.PerCoreTask",
+    ),
+    "stage in stage": (lambda: [stage(1, stage(2, LOAD))], "Nested T.Stage"),
+    "negative stage": (lambda: [stage(-1, LOAD)], "non-negative constant integer"),
+    "sync beside work": (lambda: [task(LOAD, CROSS)], "must be the task's only statement"),
+    "sync in block": (
+        lambda: [section("VECTOR", LOAD, CROSS)],
+        "must be the task's only statement",
+    ),
+    "per-core in task": (
+        lambda: [task(per_core(LOAD))],
+        "T.PerCoreTask cannot be nested inside T.Task",
+    ),
+    "per-core in per-core": (lambda: [per_core(per_core(LOAD))], "Nested T.PerCoreTask"),
+    "per-core without work": (lambda: [per_core(CROSS)], "at least one dependency-bearing task"),
+    "per-core of two pipes": (
+        lambda: [per_core(LOAD, VECTOR)],
+        "exactly one inferred hardware pipe",
+    ),
+    "per-core scalar work": (lambda: [per_core(LOAD, SCALAR)], "does not match its inferred pipe"),
+    "per-core reading bind": (
+        lambda: [
+            per_core(LOAD, tirx.Bind(tirx.Var("x", "float32"), tirx.BufferLoad(CELL, [0, 0])))
+        ],
+        "may not access buffers",
+    ),
+    "per-core candidate with a branch": (
+        lambda: [per_core(task(when(N > 3, LOAD)))],
+        "must be outside the T.Task",
+    ),
+    "per-core sync of another pipe": (
+        lambda: [per_core(LOAD, call("ascend_cross_core_set_flag", 4, "PIPE_V", 3))],
+        "must use its inferred pipe PIPE_MTE2",
+    ),
+    "unknown attribute": (lambda: [mark("tl.other", LOAD)], "only supports known scheduling"),
+    "scheduled already": (
+        lambda: [mark("tl.schedule_unit", task(LOAD), {"stage": tirx.IntImm("int32", -1)})],
+        "already-materialized",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.parametrize("run", [ours, stock])
+def test_what_breaks_the_rules_is_refused(
+    case: str, run: Callable[[str], Callable[[Code], Code]]
+) -> None:
+    build, message = BROKEN[case]
+    with pytest.raises(tvm.error.InternalError, match=f"(?s){message}"):
+        run(NAME)(function(*build()))
+
+
+def test_errors_name_the_statement_its_place_and_what_is_wrong() -> None:
+    span = tvm.ir.Span(tvm.ir.SourceName("kernel.py"), 12, 12, 1, 2)
+    located = [
+        tirx.Evaluate(tirx.Call("handle", s.value.op, s.value.args, span=span))
+        for s in (LOAD, copy(L0C, UB))
+    ]
+    with pytest.raises(tvm.error.InternalError) as error:
+        ours(NAME)(function(task(*located)))
+    text = str(error.value)
+    assert "uses MTE2+FIX" in text and "`ascend_copy` and 1 more (kernel.py:12)" in text
+    assert len(text.splitlines()) == 1
+
+
+def tied(*body: tirx.Stmt) -> list[list[str]]:
+    """The operations of each unit of the body."""
+    after = root_of(ours(NAME)(function(*body))).body
+    units = []
+    for unit in after.seq if isinstance(after, tirx.SeqStmt) else [after]:
+        inside = unit.body.body
+        stmts = inside.seq if isinstance(inside, tirx.SeqStmt) else [inside]
+        names = [
+            s.value.op.name.rpartition(".")[2] if isinstance(s, tirx.Evaluate) else "work"
+            for s in stmts
+        ]
+        units.append([name.removeprefix("ascend_") for name in names])
+    return units
+
+
+def test_a_lock_keeps_to_what_it_guards() -> None:
+    units = tied(
+        lock("PIPE_MTE2", 3),
+        LOAD,
+        LOAD,
+        unlock("PIPE_MTE2", 3),
+        lock("PIPE_V", 3),
+        VECTOR,
+        unlock("PIPE_V", 3),
+        STORE,
+    )
+    assert units == [
+        ["get_buf", "copy", "copy", "rls_buf"],
+        ["get_buf", "work", "rls_buf"],
+        ["copy"],
+    ]
+
+
+def test_flags_keep_to_what_they_follow_and_precede() -> None:
+    event = "MTE2_V"
+    units = tied(LOAD, set_flag(event, 7), wait_flag(event, 7), VECTOR, LOAD, STORE)
+    assert units == [["copy", "set_flag"], ["wait_flag", "work"], ["copy"], ["copy"]]
+
+
+def test_a_lock_inside_a_lock_is_kept_whole() -> None:
+    outer, inner = ("PIPE_MTE2", 1), ("PIPE_MTE2", 2)
+    units = tied(lock(*outer), lock(*inner), LOAD, unlock(*inner), LOAD, unlock(*outer), LOAD)
+    assert units == [["get_buf", "get_buf", "copy", "rls_buf", "copy", "rls_buf"], ["copy"]]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [LOAD, STORE, VECTOR],
+        [lock("PIPE_V", 1), LOAD, unlock("PIPE_V", 1)],
+        [set_flag("MTE2_V", 1), LOAD],
+        [LOAD, wait_flag("V_MTE2", 1)],
+        [lock("PIPE_MTE2", 1), task(LOAD), unlock("PIPE_MTE2", 1)],
+    ],
+    ids=["no sync", "another pipe", "set before", "wait after", "marked by the user"],
+)
+def test_other_statements_stay_apart(body: list[tirx.Stmt]) -> None:
+    before = function(*body)
+    tvm.ir.assert_structural_equal(ours(NAME)(before), stock(NAME)(before))
+
+
+def test_locks_of_a_real_kernel_stay_around_its_copy() -> None:
+    source = lowered(locked_copy(), NAME)
+    lines = [line.strip() for line in source.splitlines()]
+    [at] = [i for i, line in enumerate(lines) if "asc_copy_gm2ub" in line]
+    assert lines[at - 1].startswith("asc_lock(PIPE_MTE2, 3")
+    assert lines[at + 1].startswith("asc_unlock(PIPE_MTE2, 3")
+    # The stock pass lets both go where the scheduler likes.
+    assert "asc_unlock(PIPE_MTE2, 3" in lowered(locked_copy()).split("asc_copy_gm2ub")[0]
