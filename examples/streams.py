@@ -29,7 +29,7 @@ def streams(count: int = 4, iterations: int = 8, width: int = 256):
                             buffers[s][c] = buffers[s][c] + T.float32(s + 1)
                     T.copy(buffers[s], Y[s, i, 0:width])
 
-    return streams
+    return streams.with_attr("global_symbol", f"streams_{count}")
 
 
 def streams_1(**sizes: int):

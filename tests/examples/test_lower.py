@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -10,6 +15,7 @@ import tilelang
 import tilelang_ascend_sched as sched
 from examples import WORKLOADS
 from tests.kernels.small import SMALL
+from tilelang_ascend_sched.target import load_prim_func
 
 SHAPES = {
     "gemm_relu": {"A": (256, 2048), "B": (7168, 2048), "C": (256, 7168)},
@@ -43,6 +49,9 @@ REFUSED = {
 """What TileLang itself cannot lower, and why."""
 
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
 def lower_stock(func) -> str:
     with sched.disabled():
         return sched.lower(func).source
@@ -74,6 +83,32 @@ def test_tiny_variant_has_the_same_parameters(name):
         assert full_buffer.name == tiny_buffer.name
         assert full_buffer.dtype == tiny_buffer.dtype
         assert len(full_buffer.shape) == len(tiny_buffer.shape)
+
+
+@pytest.mark.parametrize("name", list(WORKLOADS))
+def test_the_command_line_finds_it(name):
+    file = "streams" if name.startswith("streams_") else name
+    found = load_prim_func(f"{EXAMPLES}/{file}.py:{name}")
+    assert tilelang.tvm.ir.structural_equal(found, WORKLOADS[name].build(), map_free_vars=True)
+
+
+def test_a_file_that_imports_its_neighbour_is_found_first_thing(tmp_path):
+    """In a process that has not imported the examples as a package, from another folder."""
+    program = (
+        "from tilelang_ascend_sched.target import load_prim_func\n"
+        f"print(load_prim_func('{EXAMPLES}/flash_hinted.py:flash_hinted').attrs['global_symbol'])"
+    )
+    environment = os.environ | {"PYTHONPATH": str(EXAMPLES.parent)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == "flash_hinted"
+
+
+@pytest.mark.parametrize("name", list(WORKLOADS))
+def test_kernel_is_named_after_its_row(name):
+    assert WORKLOADS[name].build().attrs["global_symbol"] == name
 
 
 @pytest.mark.parametrize("name", list(REFUSED))
