@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +35,22 @@ def test_least_ii_then_least_depth(problem: ScheduleProblem) -> None:
         assert (answer.ii, answer.depth) == truth
     else:
         assert (answer.ii, answer.depth) <= truth
+
+
+@few
+@given(tiny_loops(), st.lists(st.integers(0, 4), min_size=4, max_size=4))
+def test_negative_latencies(problem: ScheduleProblem, less: list[int]) -> None:
+    """With these a longer II may be worse, and a search may end without an answer."""
+    pairs = zip(problem.edges, less, strict=False)
+    edges = tuple(replace(edge, latency=edge.latency - cycles) for edge, cycles in pairs)
+    problem = replace(problem, edges=edges)
+    answer = solve(problem)
+    most = 7 if len(problem.tasks) < 3 else 4
+    truth = brute.least_ii(problem, most, STAGES)
+    if truth is None:
+        assert not answer.solved or answer.ii > most or max(answer.starts) >= STAGES * answer.ii
+    else:
+        assert answer.verdict is Verdict.OPTIMAL and (answer.ii, answer.depth) <= truth
 
 
 @few

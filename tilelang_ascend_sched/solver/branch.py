@@ -89,7 +89,8 @@ class _Search:
         self.low, self.ii = low, high
         self.exact = low == high
         self.phased = model.phased and self.exact
-        self.cut = deepest(model, high)
+        # Of a range of II, only schedules of the depth asked for are excluded.
+        self.cut = deepest(model, high) if self.exact else depth_at_most
         if depth_at_most is not None:
             self.cut = min(self.cut, depth_at_most)
         self.nodes = 0

@@ -190,8 +190,10 @@ def placements(
     model: Model, versions: Sequence[int], ii: int, budget: int
 ) -> Iterator[tuple[list[int] | None, int]]:
     """Attempts at exactly this II, in several orders: a schedule or None, and placements spent."""
-    head, tail = _heads_and_tails(model, versions, ii)
-    n = model.n
+    ends = _heads_and_tails(model, versions, ii)
+    if ends is None:
+        return
+    (head, tail), n = ends, model.n
     slack = [-(h + t) for h, t in zip(head, tail, strict=True)]
     attempts = [(False, [-t for t in tail], head), (False, slack, head)]
     if not model.phased:
@@ -217,9 +219,15 @@ def place(
     return None, spent
 
 
-def _heads_and_tails(model: Model, versions: Sequence[int], ii: int) -> tuple[list[int], list[int]]:
-    """Longest paths from the start of the iteration to each task, and from it to the end."""
+def _heads_and_tails(
+    model: Model, versions: Sequence[int], ii: int
+) -> tuple[list[int], list[int]] | None:
+    """Longest paths from the start of the iteration to each task, and from it to the end.
+
+    None if this II is too short, or too long for stages given by hand.
+    """
     graph = Graph(model, versions)
     found = graph.longest(ii)
-    assert isinstance(found, tuple), "this II is below a recurrence"
+    if not isinstance(found, tuple):
+        return None
     return found[0][: model.n], graph.tails(ii)[: model.n]

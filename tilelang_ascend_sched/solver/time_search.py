@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from .answer import Work
 from .balance import balance
 from .bounds import depth_bound
 from .branch import BranchAndBound
 from .engine import Status
+from .modulo import placements
+from .paths import Graph
 from .run import Run
 
 RANGES = 40
+ROOM = (64, 32, 16, 8, 4, 2)
 
 
 def least_depth(run: Run, *, engines: int | None = None, share: float = 0.3) -> int:
@@ -45,8 +49,9 @@ def least_time(run: Run, weight: int) -> int:
     assert run.best is not None
     model = run.model
     least_depth(run, engines=1)
-    run.weigh(weight)
     run.depth_floor = depth_bound(model, None).value
+    run.weigh(weight)
+    _place_roomier(run, weight)
     free = not any(model.stages or ())
     ample = 2 * model.serial
     if free and run.best.time(weight) > weight * run.lower_ii + run.depth_floor:
@@ -60,6 +65,23 @@ def least_time(run: Run, weight: int) -> int:
     if weight == 0:
         _shorten(run)
     return min(lower, run.best.time(weight))
+
+
+def _place_roomier(run: Run, weight: int) -> None:
+    """Places once more at some longer II: a little room often saves much depth."""
+    model, least = run.model, run.lower_ii
+    if any(model.stages or ()):
+        return
+    for ii in [least + least // part for part in ROOM if least >= part] + [2 * model.serial]:
+        if run.best is None or weight * ii + run.depth_floor >= run.best.time(weight):
+            return
+        versions = run.roomy_versions(tuple(model.least))
+        if not isinstance(Graph(model, versions).longest(ii), tuple):
+            continue
+        for starts, used in placements(model, versions, ii, 60 * (model.n + 4)):
+            run.work += Work(placements=used)
+            if starts is not None:
+                run.offer_starts(tuple(starts), ii, "heuristic")
 
 
 def _exclude_ranges(run: Run, weight: int, ample: int) -> int:
