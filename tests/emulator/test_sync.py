@@ -196,9 +196,7 @@ def test_cube_waits_for_both_vector_cores():
 
 def test_cross_core_counter_has_four_bits():
     cube = ["for (int i = 0; i < 16; ++i) { asc_sync_intra_arrive(PIPE_FIX, 0); }"]
-    vector = [
-        "if (sid == 0) { for (int i = 0; i < 16; ++i) { asc_sync_intra_wait(PIPE_V, 0); } }"
-    ]
+    vector = ["if (sid == 0) { for (int i = 0; i < 16; ++i) { asc_sync_intra_wait(PIPE_V, 0); } }"]
     result, _, _ = run_mixed(mixed(cube, vector), policy="starve:V")
     assert result.of_kind("flag-overflow")
 

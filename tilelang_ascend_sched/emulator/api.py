@@ -48,7 +48,7 @@ def emulate(
     given = {**(arguments or {}), **named}
     if isinstance(kernel, str):
         return _run_text(kernel, given, blocks, chosen)
-    return _run_lowered(launch.lower(kernel), given, blocks, chosen)
+    return run_lowered(launch.lower(kernel), given, blocks, chosen)
 
 
 def _check_names(given: Mapping[str, Any], needed: list[str], optional: set[str]) -> None:
@@ -110,15 +110,18 @@ def _stored_shape(parameter: launch.ArrayParameter, shape: tuple[int, ...]) -> t
     return shape
 
 
-def _run_lowered(
+def run_lowered(
     lowered: launch.Lowered, given: Mapping[str, Any], blocks: int | None, chosen: Settings
 ) -> Result:
     read = source.read(lowered.text)
     parameters = {p.name: p for p in lowered.parameters}
     symbols: dict[str, int] = {}
     optional = {
-        d for p in lowered.parameters if isinstance(p, launch.ArrayParameter)
-        for d in p.shape if isinstance(d, str)
+        d
+        for p in lowered.parameters
+        if isinstance(p, launch.ArrayParameter)
+        for d in p.shape
+        if isinstance(d, str)
     }
     _check_names(given, list(parameters), optional - set(parameters))
     for name in optional & set(given):

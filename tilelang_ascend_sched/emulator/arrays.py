@@ -74,7 +74,9 @@ def _as_numpy(name: str, value: Any) -> np.ndarray:
         return value
     if type(value).__module__.partition(".")[0] == "torch":
         return _torch_view(name, value)
-    raise ValueError(f"argument {name}: expected a numpy array or torch tensor, got {type(value).__name__}")
+    raise ValueError(
+        f"argument {name}: expected a numpy array or torch tensor, got {type(value).__name__}"
+    )
 
 
 def _torch_view(name: str, tensor: Any) -> np.ndarray:
@@ -108,7 +110,9 @@ def array_argument(
 def scalar_bits(name: str, ctype: str, value: Any) -> int:
     """A scalar argument as the 8 bytes of its slot."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise ValueError(f"argument {name}: expected a number for `{ctype}`, got {type(value).__name__}")
+        raise ValueError(
+            f"argument {name}: expected a number for `{ctype}`, got {type(value).__name__}"
+        )
     dtype = dtype_of(ctype)
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)

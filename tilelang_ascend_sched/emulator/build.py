@@ -215,10 +215,13 @@ def kernel_library(source: Source) -> Path:
         return _publish(linked, target)
 
 
-_DIAGNOSTIC = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$")
+_DIAGNOSTIC = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$"
+)
 _UNKNOWN = re.compile(
     r"[‘'](?P<name>[\w:]+)[’'] (?:was not declared|is not a member|has not been declared|"
-    r"does not name a type)|no matching function for call to [‘'](?P<call>[\w:]+)"
+    r"does not name a type)|(?:no matching function for call to|too (?:few|many) arguments to "
+    r"function) [‘'](?:\w+ )?(?P<call>[\w:]+)"
 )
 
 

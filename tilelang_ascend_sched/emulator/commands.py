@@ -111,9 +111,7 @@ def check(policies: tuple[str, ...], **options: Any) -> None:
     _finish(request, [result for result, _ in done], None)
 
 
-def _guarded(
-    request: Request, plan: list[tuple[str, int]]
-) -> list[tuple[Result, dict[str, Any]]]:
+def _guarded(request: Request, plan: list[tuple[str, int]]) -> list[tuple[Result, dict[str, Any]]]:
     """Runs the plan under a progress bar; what the user got wrong is one line on stderr."""
     try:
         kernel = load_kernel(request.target)

@@ -108,9 +108,7 @@ def _block_count(extent: Any) -> Callable[[Mapping[str, int]], int]:
         missing = sorted(set(variables) - set(values))
         if missing:
             raise ValueError(f"the number of blocks depends on {', '.join(missing)}, not given")
-        replaced = {
-            var: tirx.IntImm(var.dtype, values[name]) for name, var in variables.items()
-        }
+        replaced = {var: tirx.IntImm(var.dtype, values[name]) for name, var in variables.items()}
         value = arith.Analyzer().simplify(tirx.stmt_functor.substitute(extent, replaced))
         return int(value)
 

@@ -46,10 +46,10 @@ def _names(events: Sequence[Event]) -> list[dict[str, Any]]:
     for process, block, core, pipe in tracks:
         common = {"ph": "M", "pid": process}
         named.append({**common, "name": "process_name", "args": {"name": f"block {block} {core}"}})
+        named.append({**common, "tid": pipe, "name": "thread_name", "args": {"name": PIPES[pipe]}})
         named.append(
-            {**common, "tid": pipe, "name": "thread_name", "args": {"name": PIPES[pipe]}}
+            {**common, "tid": pipe, "name": "thread_sort_index", "args": {"sort_index": pipe}}
         )
-        named.append({**common, "tid": pipe, "name": "thread_sort_index", "args": {"sort_index": pipe}})
     return named
 
 

@@ -1,0 +1,148 @@
+"""The shell commands, as a user types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tests.emulator.asc import handshake, line_of, load, store, vector_kernel
+from tilelang_ascend_sched.emulator.commands import check, run
+from tilelang_ascend_sched.emulator.load import make_arguments
+
+COPY = [load("ub", "X", 256), handshake("MTE2", "MTE3"), store("ub", "Y", 256)]
+ARRAYS = ["--arg", "X=64:float32:arange", "--arg", "Y=64:float32:zeros", "--blocks", "1"]
+
+
+def invoke(command, *words: str):
+    return CliRunner().invoke(command, list(words))
+
+
+@pytest.fixture
+def good(tmp_path) -> str:
+    path = tmp_path / "good.asc"
+    path.write_text(vector_kernel(*COPY))
+    return str(path)
+
+
+@pytest.fixture
+def bad(tmp_path) -> str:
+    path = tmp_path / "bad.asc"
+    path.write_text(vector_kernel(COPY[0], COPY[2]))
+    return str(path)
+
+
+def test_check_of_a_right_kernel(good):
+    done = invoke(check, good, *ARRAYS)
+    assert done.exit_code == 0, done.output
+    assert "no findings" in done.output
+
+
+def test_check_of_a_wrong_kernel(bad):
+    done = invoke(check, bad, *ARRAYS)
+    assert done.exit_code == 1
+    text = Path(bad).read_text()
+    assert "race" in done.output
+    assert f"{line_of(text, 'gm2ub')}, {line_of(text, 'ub2gm')}" in done.output
+
+
+def test_check_as_json(bad):
+    done = invoke(check, bad, *ARRAYS, "--json", "--policy", "eager")
+    data = json.loads(done.stdout)
+    assert done.exit_code == 1 and data["ok"] is False
+    (finding,) = [f for f in data["findings"] if f["kind"] == "race"]
+    assert [s["pipe"] for s in finding["sites"]] == ["MTE2", "MTE3"]
+
+
+def test_run_as_json_with_timeline(good, tmp_path):
+    out = tmp_path / "out.json"
+    done = invoke(run, good, *ARRAYS, "--json", "--timeline", str(out))
+    data = json.loads(done.stdout)
+    assert done.exit_code == 0 and data["ok"]
+    assert data["arrays"]["Y"]["max"] == 63 and data["arrays"]["Y"] == data["arrays"]["X"]
+    assert data["kernels"][0]["cycles"] >= data["kernels"][0]["floor"] > 0
+    assert json.loads(out.read_text())["traceEvents"]
+
+
+def test_run_prints_figures(good, tmp_path):
+    picture = tmp_path / "out.svg"
+    done = invoke(run, good, *ARRAYS, "--policy", "lazy", "--timeline", str(picture))
+    assert done.exit_code == 0
+    assert "modelled cycles" in done.output and "MTE3" in done.output
+    assert picture.read_text().startswith("<svg")
+
+
+KERNELS = """
+import tilelang
+import tilelang.ascend.language as T
+
+
+def add(rows: int = 16):
+    @T.prim_func
+    def kernel(X: T.Tensor((rows, 64), T.float32), Y: T.Tensor((rows, 64), T.float32)):
+        with T.Kernel(2) as block:
+            x = T.alloc_shared((rows // 2, 64), T.float32)
+            T.copy(X[block * (rows // 2), 0], x)
+            with T.SimtVF(threads=128):
+                for r, c in T.Parallel(rows // 2, 64):
+                    x[r, c] = x[r, c] + 1
+            T.copy(x, Y[block * (rows // 2), 0])
+
+    return kernel
+
+
+made = add()
+number = 3
+"""
+
+
+@pytest.fixture
+def module(tmp_path) -> str:
+    path = tmp_path / "user_kernels.py"
+    path.write_text(KERNELS)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["add", "made"])
+def test_kernel_of_a_python_file(module, name):
+    words = ["--arg", "X=16x64:float32:zeros", "--arg", "Y=16x64:float32:zeros", "--json"]
+    done = invoke(run, f"{module}:{name}", *words)
+    data = json.loads(done.stdout)
+    assert done.exit_code == 0, done.output
+    assert data["arrays"]["Y"]["min"] == data["arrays"]["Y"]["max"] == 1
+    assert data["kernels"][0]["blocks"] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere.py:f"], "no file nowhere.py"),
+        (["{module}"], "say which kernel"),
+        (["{module}:nothing"], "has no nothing"),
+        (["{module}:number"], "neither a prim_func"),
+        (["{module}:made", "--arg", "X=16x64:float32"], "missing Y"),
+        (["{module}:made", "--arg", "X=16x64:floot"], "unknown dtype floot"),
+        (["{module}:made", "--arg", "X"], "expected NAME=VALUE"),
+        (["{module}:made", "--arg", "X=16x64:float32:many"], "unknown fill many"),
+        (["{module}:made", "--arg", "X=a"], "neither a shape with dtype"),
+        (["{module}:made", "--arg", "X=1", "--arg", "X=1"], "given twice"),
+    ],
+)
+def test_wrong_use_is_one_line(module, words, message):
+    done = invoke(check, *(word.format(module=module) for word in words))
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_arguments_are_the_same_every_time(tmp_path):
+    words = ["A=4x8:bfloat16", "B=8:int32", "C=3:float8_e4m3fn:ones", "n=0x10", "f=0.5"]
+    first, second = make_arguments(words, 1), make_arguments(words[::-1], 1)
+    assert all(np.array_equal(first[k], second[k]) for k in first)
+    assert first["A"].dtype.name == "bfloat16" and first["n"] == 16 and first["f"] == 0.5
+    assert not np.array_equal(first["A"], make_arguments(words, 2)["A"])
+    np.save(tmp_path / "x.npy", np.arange(3))
+    assert (make_arguments([f"X={tmp_path}/x.npy"])["X"] == np.arange(3)).all()
