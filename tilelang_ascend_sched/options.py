@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from . import hardware
 from .pipeline import PASSES, PassInfo
 
 PREFIX = "tl.ascend_sched."
@@ -25,6 +26,7 @@ class Options:
     strict: a degraded result (out of budget, unproven schedule, spilled flag, ...) is an error.
     passes: whose each pass is: comma-separated terms ``ours``, ``stock`` or ``<Pass>=ours|stock``,
         later terms winning. A pass we do not have stays stock under plain ``ours``.
+    hardware: path of a hardware file to use in place of the package's own; empty: the latter.
     engine: the solver engine, one of ``auto``, ``heuristic``, ``cpsat``, ``z3``.
     objective: ``time`` (whole-loop time, then II) or ``ii`` (II alone, for comparisons).
     budget: how many times the default solver work a problem may cost (work, not seconds).
@@ -34,6 +36,7 @@ class Options:
 
     strict: bool = False
     passes: str = "ours"
+    hardware: str = ""
     engine: str = "auto"
     objective: str = "time"
     budget: int = 1
@@ -63,6 +66,8 @@ class Options:
         if options.budget < 1:
             raise ValueError(f"{PREFIX}budget is {options.budget}; it must be 1 or more")
         options.owners()
+        if options.hardware:
+            hardware.check(options.hardware)
         return options
 
     def owners(self) -> dict[str, bool]:

@@ -6,6 +6,7 @@
 #include <tvm/ir/transform.h>
 
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 #include "hw/section.h"
@@ -196,10 +197,8 @@ std::string ReadFile(const std::string& path) {
   return text.str();
 }
 
-}  // namespace
-
-Machine LoadMachine(const std::string& path) {
-  const Json json = ParseJson(path, ReadFile(path));
+Machine Understand(const std::string& path, const std::string& text) {
+  const Json json = ParseJson(path, text);
   Section root(path, json);
   Machine machine;
   machine.file = path;
@@ -216,14 +215,42 @@ Machine LoadMachine(const std::string& path) {
   return machine;
 }
 
-Machine CurrentMachine() {
+// The machine that was asked for last, which is nearly always the one that is asked for next.
+class LatestMachine {
+ public:
+  std::shared_ptr<const Machine> Get(const std::string& path) {
+    std::string text = ReadFile(path);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (machine_ == nullptr || machine_->file != path || text_ != text) {
+      machine_ = std::make_shared<const Machine>(Understand(path, text));
+      text_ = std::move(text);
+    }
+    return machine_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string text_;
+  std::shared_ptr<const Machine> machine_;
+};
+
+std::string CurrentPath() {
   const auto config = tvm::transform::PassContext::Current()->config;
   if (auto option = config.Get(kOption)) {
     const std::string path = option.value().cast<tvm::ffi::String>();
-    if (!path.empty()) return LoadMachine(path);
+    if (!path.empty()) return path;
   }
   const auto builtin = tvm::ffi::Function::GetGlobalRequired("tl.ascend_sched.hardware.builtin");
-  return LoadMachine(builtin().cast<tvm::ffi::String>());
+  return builtin().cast<tvm::ffi::String>();
+}
+
+}  // namespace
+
+Machine LoadMachine(const std::string& path) { return Understand(path, ReadFile(path)); }
+
+std::shared_ptr<const Machine> CurrentMachine() {
+  static LatestMachine latest;
+  return latest.Get(CurrentPath());
 }
 
 TVM_FFI_STATIC_INIT_BLOCK() {

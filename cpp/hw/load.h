@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "hw/machine.h"
@@ -13,7 +14,8 @@ namespace tilelang_ascend_sched {
 Machine LoadMachine(const std::string& path);
 
 // The machine of the current pass context: the file that `tl.ascend_sched.hardware` names, or the
-// package's own if it is empty or not set.
-Machine CurrentMachine();
+// package's own if it is empty or not set. The file is read each time, but understood anew only
+// when its content has changed.
+std::shared_ptr<const Machine> CurrentMachine();
 
 }  // namespace tilelang_ascend_sched

@@ -20,7 +20,7 @@ from tilelang.autotuner.tuner import AutoTuneImpl, AutoTuner
 from tilelang.cache.kernel_cache import KernelCache
 from tilelang.jit import JITImpl
 
-from .. import native
+from .. import hardware, native
 from ..options import Options
 from ..version import __version__
 from .patches import Patches
@@ -28,12 +28,16 @@ from .switch import Switch
 
 
 def fingerprint(pass_configs: Mapping[str, Any] | None) -> str:
-    """What distinguishes a kernel made with the plugin on: code, solvers, options.
+    """What distinguishes a kernel made with the plugin on: code, hardware, solvers, options.
 
     Raises ``ValueError`` for options that are not valid.
     """
     options = Options.from_config(pass_configs or {})
-    decisive = {**asdict(options), "passes": options.owners()}
+    decisive = {
+        **asdict(options),
+        "passes": options.owners(),
+        "hardware": hardware.digest(options.hardware),
+    }
     del decisive["report"]
     parts = [__version__, native.digest(), _solver_versions(), decisive]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

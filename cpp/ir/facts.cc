@@ -1,0 +1,98 @@
+#include "ir/facts.h"
+
+#include <tvm/ir/cast.h>
+#include <tvm/s_tir/stmt.h>
+#include <tvm/tirx/analysis.h>
+#include <tvm/tirx/op.h>
+#include <tvm/tirx/stmt_functor.h>
+
+#include "ir/attrs.h"
+
+namespace tilelang_ascend_sched {
+
+using namespace tvm::tirx;
+using tvm::Downcast;
+using tvm::PrimExpr;
+using tvm::Range;
+using tvm::arith::Analyzer;
+using tvm::ffi::GetRef;
+
+namespace {
+
+class ReadReplacer : public ExprMutator {
+ private:
+  PrimExpr VisitExpr_(const BufferLoadNode* op) final { return Unknown(op->dtype); }
+  PrimExpr VisitExpr_(const ProducerLoadNode* op) final { return Unknown(op->dtype); }
+  PrimExpr VisitExpr_(const ReduceNode* op) final { return Unknown(op->dtype); }
+  PrimExpr VisitExpr_(const CallNode* op) final {
+    if (SideEffect(GetRef<PrimExpr>(op)) > CallEffectKind::kPure) return Unknown(op->dtype);
+    return ExprMutator::VisitExpr_(op);
+  }
+
+  static PrimExpr Unknown(tvm::DataType dtype) { return Var("unknown", dtype); }
+};
+
+// The binding that `stmt` is, or wraps in markers.
+const BindNode* BindingIn(const Stmt& stmt) {
+  if (const auto* attr = stmt.as<AttrStmtNode>()) {
+    const bool marker = attr->attr_key == attrs::kTask || attr->attr_key == attrs::kScheduleUnit;
+    return marker ? BindingIn(attr->body) : nullptr;
+  }
+  return stmt.as<BindNode>();
+}
+
+}  // namespace
+
+PrimExpr WithoutReads(const PrimExpr& expr) { return ReadReplacer()(expr); }
+
+void Facts::AddRange(const Var& var, const Range& range) { facts_.push_back(Ranged{var, range}); }
+
+void Facts::AddValue(const Var& var, const PrimExpr& value) { facts_.push_back(Bound{var, value}); }
+
+void Facts::AddCondition(const PrimExpr& condition, bool assumed) {
+  facts_.push_back(Holds{condition, assumed});
+}
+
+void Facts::AddLoop(const ForNode* loop) {
+  AddRange(loop->loop_var, Range::FromMinExtent(loop->min, loop->extent));
+  AddCondition(loop->extent > 0);
+}
+
+void Facts::AddAttribute(const AttrStmtNode* attr) {
+  if (attr->attr_key == attr::tilelang_assume) {
+    if (auto condition = attr->node.try_cast<PrimExpr>()) AddCondition(*condition, true);
+  } else if (attr->attr_key == attr::thread_extent ||
+             attr->attr_key == tvm::s_tir::attr::virtual_thread) {
+    const auto iter = Downcast<IterVar>(attr->node);
+    AddRange(iter->var, Range::FromMinExtent(make_zero(attr->value.dtype()), attr->value));
+  }
+}
+
+void Facts::AddAfter(const Stmt& stmt) {
+  if (const BindNode* binding = BindingIn(stmt)) {
+    const tvm::DataType dtype = binding->var.dtype();
+    const bool index_like = dtype.is_int() || dtype.is_uint() || dtype.is_bool();
+    if (dtype.is_scalar() && index_like) AddValue(binding->var, binding->value);
+  } else if (const auto* assertion = stmt.as<AssertStmtNode>()) {
+    const bool lasting = SideEffect(assertion->condition) <= CallEffectKind::kPure;
+    if (lasting) AddCondition(assertion->condition);
+  }
+}
+
+void Facts::Populate(Analyzer* analyzer) const {
+  for (const auto& fact : facts_) {
+    if (const auto* ranged = std::get_if<Ranged>(&fact)) {
+      const Range range = Range::FromMinExtent(WithoutReads(ranged->range->min),
+                                               WithoutReads(ranged->range->extent));
+      analyzer->Bind(ranged->var, range, /*allow_override=*/true);
+    } else if (const auto* bound = std::get_if<Bound>(&fact)) {
+      analyzer->Bind(bound->var, WithoutReads(bound->value), /*allow_override=*/true);
+    } else {
+      const Holds& holds = std::get<Holds>(fact);
+      // Simplifying first opens conditions that stand behind a bound variable.
+      analyzer->EnterConstraint(analyzer->Simplify(holds.condition), holds.assumed);
+    }
+  }
+}
+
+}  // namespace tilelang_ascend_sched

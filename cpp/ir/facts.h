@@ -1,0 +1,78 @@
+#pragma once
+
+#include <tvm/arith/analyzer.h>
+#include <tvm/tirx/stmt.h>
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace tilelang_ascend_sched {
+
+// What is known at one place of a kernel: ranges of loops and launch indices around it, bindings
+// and assertions before it, conditions and assumptions that guard it. In the order in which control
+// meets them, since each is understood in the light of those before it.
+class Facts {
+ public:
+  void AddRange(const tvm::tirx::Var& var, const tvm::Range& range);
+  void AddValue(const tvm::tirx::Var& var, const tvm::PrimExpr& value);
+  void AddCondition(const tvm::PrimExpr& condition, bool assumed = false);
+
+  // What holds inside a loop: its variable's range, and that there is an iteration.
+  void AddLoop(const tvm::tirx::ForNode* loop);
+
+  // What an attribute promises its body: launch extents and assumptions.
+  void AddAttribute(const tvm::tirx::AttrStmtNode* attr);
+
+  // What a statement promises those that follow it in its sequence: the value of a binding, also of
+  // one inside a task's marker or schedule unit, and the condition of an assertion on no memory.
+  void AddAfter(const tvm::tirx::Stmt& stmt);
+
+  // A scope ends by going back to the size that it began with.
+  size_t size() const { return facts_.size(); }
+  void Truncate(size_t size) { facts_.erase(facts_.begin() + size, facts_.end()); }
+
+  // Tells `analyzer` all of it. Values that were read from memory or from calls with effects are
+  // told as unknown: they need not be the same the next time.
+  void Populate(tvm::arith::Analyzer* analyzer) const;
+
+ private:
+  struct Ranged {
+    tvm::tirx::Var var;
+    tvm::Range range;
+  };
+  struct Bound {
+    tvm::tirx::Var var;
+    tvm::PrimExpr value;
+  };
+  struct Holds {
+    tvm::PrimExpr condition;
+    bool assumed;
+  };
+
+  std::vector<std::variant<Ranged, Bound, Holds>> facts_;
+};
+
+// An analyzer that learns the facts at the first question.
+class FactAnalyzer {
+ public:
+  explicit FactAnalyzer(const Facts& facts) : facts_(facts) {}
+
+  tvm::arith::Analyzer* get() {
+    if (!analyzer_) {
+      analyzer_.emplace();
+      facts_.Populate(&*analyzer_);
+    }
+    return &*analyzer_;
+  }
+  tvm::arith::Analyzer* operator->() { return get(); }
+
+ private:
+  const Facts& facts_;
+  std::optional<tvm::arith::Analyzer> analyzer_;
+};
+
+// `expr` with every read of memory and every call with effects replaced by a variable of its own.
+tvm::PrimExpr WithoutReads(const tvm::PrimExpr& expr);
+
+}  // namespace tilelang_ascend_sched
