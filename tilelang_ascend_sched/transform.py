@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tvm.ir.transform import Pass
 from tvm_ffi import get_global_func
@@ -18,12 +19,21 @@ def RestoreWhileLoops() -> Pass:
     return get_global_func(GLOBAL_PREFIX + "RestoreWhileLoops")()
 
 
-def RewriteFlagToBuf() -> Pass:
-    """Fit each event pair's flag ids into its 8 slots, and move the rest to lock ids."""
-    return get_global_func(GLOBAL_PREFIX + "RewriteFlagToBuf")()
+def RewriteFlagToBuf(fold_rings: bool = False) -> Pass:
+    """Fit each event pair's flag ids into its 8 slots, and move the rest to lock ids.
+
+    Too many ids are an error; with ``fold_rings`` the ids of a ring share one lock before that.
+    """
+    return get_global_func(GLOBAL_PREFIX + "RewriteFlagToBuf" + "Folding" * fold_rings)()
 
 
 OURS: dict[str, Callable[..., Pass]] = {
     info.name: globals()[info.name] for info in PASSES if info.ours
 }
-"""Name -> pass constructor, for the passes that are ours."""
+"""Name -> pass constructor, for the passes that are ours, as drop-ins for stock's."""
+
+IN_CHAIN: dict[str, Callable[..., Pass]] = {
+    **OURS,
+    "RewriteFlagToBuf": partial(RewriteFlagToBuf, fold_rings=True),
+}
+"""The same as they run in a lowering of ours, where they may do what stock's twin cannot."""

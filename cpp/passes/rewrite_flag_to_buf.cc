@@ -63,7 +63,7 @@ class Rewriter : public StmtMutator {
     if (found == run_of_.end()) return tvm::ffi::GetRef<Stmt>(op);
     const PlannedRun& run = *found->second;
     Call call = tvm::Downcast<Call>(op->value);
-    const PrimExpr old_id = call->args[1];
+    const PrimExpr old_id = run.folded ? IntImm(call->args[1].dtype(), run.ids.min) : call->args[1];
     PrimExpr id = analyzer_.Simplify(old_id + IntImm(old_id.dtype(), run.shift));
     if (run.kept) {
       call.CopyOnWrite()->args.Set(1, id);
@@ -85,22 +85,25 @@ class Rewriter : public StmtMutator {
 
 void Tell(const PrimFunc& kernel, const std::string& core, const PlannedRun& run) {
   const int64_t first_lock = run.ids.min + run.shift;
+  const std::string locks = run.folded
+                                ? Text("all use lock ", first_lock, ", in turn")
+                                : Text("use locks ", first_lock, "..", run.ids.max + run.shift);
   Note(kPass, kernel, NoteKind::kDegraded,
        Text(run.event, " needs more than ", kFlagsPerEvent, " flags: ids ", run.ids.min, "..",
-            run.ids.max, " of ", DescribeLoop(run), " use locks ", first_lock, "..",
-            run.ids.max + run.shift, " instead"),
+            run.ids.max, " of ", DescribeLoop(run), " ", locks, " instead"),
        {{"event", run.event},
         {"core", core},
         {"loop", run.loop},
         {"first_id", run.ids.min},
         {"first_lock", first_lock},
-        {"count", run.size()}});
+        {"count", run.locks()}});
 }
 
 // The rewritten body of what `core` runs; of all code if `core` is empty.
-Stmt RewriteCore(const PrimFunc& kernel, const std::string& core, const Stmt& body) {
+Stmt RewriteCore(const PrimFunc& kernel, const std::string& core, const Stmt& body,
+                 bool fold_rings) {
   const Stmt seen = core.empty() ? body : OnlyCore(body, core);
-  const FlagPlan plan = PlanFlags(KernelName(kernel), seen);
+  const FlagPlan plan = PlanFlags(KernelName(kernel), seen, fold_rings);
   if (plan.runs.empty()) return body;
   for (const PlannedRun& run : plan.runs) {
     if (!run.kept) Tell(kernel, core, run);
@@ -110,28 +113,31 @@ Stmt RewriteCore(const PrimFunc& kernel, const std::string& core, const Stmt& bo
 
 bool HasFlagsOutsideSections(const Stmt& body) { return HasFlags(OnlyCore(body, "")); }
 
-PrimFunc Rewrite(PrimFunc kernel) {
+PrimFunc Rewrite(PrimFunc kernel, bool fold_rings) {
   if (!HasFlags(kernel->body)) return kernel;
   std::vector<std::string> cores{""};
   if (!HasFlagsOutsideSections(kernel->body)) cores = CoresOf(kernel->body);
   Stmt body = kernel->body;
-  for (const std::string& core : cores) body = RewriteCore(kernel, core, body);
+  for (const std::string& core : cores) body = RewriteCore(kernel, core, body, fold_rings);
   if (!body.same_as(kernel->body)) kernel.CopyOnWrite()->body = std::move(body);
   return kernel;
 }
 
 }  // namespace
 
-tvm::transform::Pass RewriteFlagToBuf() {
-  auto run = [](PrimFunc kernel, const tvm::IRModule&, const tvm::transform::PassContext&) {
-    return Rewrite(std::move(kernel));
+tvm::transform::Pass RewriteFlagToBuf(bool fold_rings) {
+  auto run = [fold_rings](PrimFunc kernel, const tvm::IRModule&,
+                          const tvm::transform::PassContext&) {
+    return Rewrite(std::move(kernel), fold_rings);
   };
   return transform::CreatePrimFuncPass(run, 0, "tl.RewriteFlagToBuf", {});
 }
 
 TVM_FFI_STATIC_INIT_BLOCK() {
-  tvm::ffi::reflection::GlobalDef().def("tl.ascend_sched.transform.RewriteFlagToBuf",
-                                        RewriteFlagToBuf);
+  tvm::ffi::reflection::GlobalDef()
+      .def("tl.ascend_sched.transform.RewriteFlagToBuf", [] { return RewriteFlagToBuf(false); })
+      .def("tl.ascend_sched.transform.RewriteFlagToBufFolding",
+           [] { return RewriteFlagToBuf(true); });
 }
 
 }  // namespace tilelang_ascend_sched

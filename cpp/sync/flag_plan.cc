@@ -85,13 +85,17 @@ std::vector<bool> FindPinned(const std::vector<PlannedRun>& runs, const Stmt& bo
   return pinned;
 }
 
+enum class Keep { kBusy, kFullest, kMostRuns };
+
 // Decides which of one event's runs stay flags, and numbers those from 0.
-void PlaceFlags(const std::string& kernel, const std::vector<bool>& pinned, Prefer prefer,
+void PlaceFlags(const std::string& kernel, const std::vector<bool>& pinned, Keep keep,
                 std::vector<PlannedRun>* runs) {
   std::vector<FlagRun> items;
   for (size_t i = 0; i < runs->size(); ++i) {
-    items.push_back({(*runs)[i].size(), (*runs)[i].executed, pinned[i]});
+    const int64_t worth = keep == Keep::kMostRuns ? 1 : (*runs)[i].executed;
+    items.push_back({(*runs)[i].size(), worth, pinned[i]});
   }
+  const Prefer prefer = keep == Keep::kFullest ? Prefer::kFullSlots : Prefer::kBusyFlags;
   const auto kept = ChooseKept(items, kFlagsPerEvent, prefer);
   if (!kept.has_value()) {
     Fail(kPass, Text((*runs)[0].event, " of kernel ", kernel, " needs more than ", kFlagsPerEvent,
@@ -124,21 +128,37 @@ std::vector<bool> TakenLocks(const std::string& kernel, const std::vector<LockUs
 
 using Events = std::vector<std::vector<PlannedRun>>;
 
-bool PlaceLocks(const std::vector<bool>& taken, Events* events) {
+std::vector<PlannedRun*> Spilled(Events* events) {
   std::vector<PlannedRun*> spilled;
-  std::vector<int64_t> sizes;
   for (std::vector<PlannedRun>& runs : *events) {
     for (PlannedRun& run : runs) {
-      if (run.kept) continue;
-      spilled.push_back(&run);
-      sizes.push_back(run.size());
+      if (!run.kept) spilled.push_back(&run);
     }
   }
+  return spilled;
+}
+
+bool PlaceLocks(const std::vector<bool>& taken, Events* events) {
+  const std::vector<PlannedRun*> spilled = Spilled(events);
+  std::vector<int64_t> sizes;
+  for (const PlannedRun* run : spilled) sizes.push_back(run->locks());
   const auto begins = LayOut(sizes, taken);
   if (!begins.has_value()) return false;
   for (size_t i = 0; i < spilled.size(); ++i)
     spilled[i]->shift = (*begins)[i] - spilled[i]->ids.min;
   return true;
+}
+
+// The last resort: folds spilled rings, the longest first, until the locks suffice.
+bool PlaceFoldedLocks(const std::vector<bool>& taken, Events* events) {
+  std::vector<PlannedRun*> rings = Spilled(events);
+  std::stable_sort(rings.begin(), rings.end(),
+                   [](const PlannedRun* a, const PlannedRun* b) { return a->size() > b->size(); });
+  for (PlannedRun* ring : rings) {
+    if (PlaceLocks(taken, events)) return true;
+    ring->folded = ring->size() > 1;
+  }
+  return PlaceLocks(taken, events);
 }
 
 [[noreturn]] void ThrowOutOfLocks(const std::string& kernel, const std::vector<bool>& taken,
@@ -148,8 +168,8 @@ bool PlaceLocks(const std::vector<bool>& taken, Events* events) {
   for (const std::vector<PlannedRun>& runs : events) {
     for (const PlannedRun& run : runs) {
       if (run.kept) continue;
-      wanted += run.size();
-      asked += Text("\n  ", DescribeLoop(run), ": ", run.size(), " for ", run.event, " ids ",
+      wanted += run.locks();
+      asked += Text("\n  ", DescribeLoop(run), ": ", run.locks(), " for ", run.event, " ids ",
                     run.ids.min, "..", run.ids.max);
     }
   }
@@ -166,7 +186,7 @@ bool PlaceLocks(const std::vector<bool>& taken, Events* events) {
 
 }  // namespace
 
-FlagPlan PlanFlags(const std::string& kernel, const Stmt& body) {
+FlagPlan PlanFlags(const std::string& kernel, const Stmt& body, bool fold_rings) {
   const FlagUses uses = CollectFlagUses(body);
   Events events;
   std::vector<std::vector<bool>> pinned;
@@ -178,19 +198,24 @@ FlagPlan PlanFlags(const std::string& kernel, const Stmt& body) {
     events.push_back(std::move(runs));
   }
 
-  auto place_flags = [&](Prefer prefer) {
+  auto place_flags = [&](Keep keep) {
     bool all_kept = true;
     for (size_t i = 0; i < events.size(); ++i) {
-      PlaceFlags(kernel, pinned[i], prefer, &events[i]);
+      PlaceFlags(kernel, pinned[i], keep, &events[i]);
       for (const PlannedRun& run : events[i]) all_kept &= run.kept;
     }
     return all_kept;
   };
-  if (!place_flags(Prefer::kBusyFlags)) {
+  if (!place_flags(Keep::kBusy)) {
     const std::vector<bool> taken = TakenLocks(kernel, uses.locks);
     if (!PlaceLocks(taken, &events)) {
-      place_flags(Prefer::kFullSlots);
-      if (!PlaceLocks(taken, &events)) ThrowOutOfLocks(kernel, taken, events);
+      place_flags(Keep::kFullest);
+      bool placed = PlaceLocks(taken, &events);
+      if (!placed && fold_rings) {
+        place_flags(Keep::kMostRuns);
+        placed = PlaceFoldedLocks(taken, &events);
+      }
+      if (!placed) ThrowOutOfLocks(kernel, taken, events);
     }
   }
 

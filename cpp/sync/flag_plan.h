@@ -22,9 +22,11 @@ struct PlannedRun {
   int64_t executed = 0;  // the most that any of its uses is
   std::string loop;      // the loop of that use; empty outside all loops
   bool kept = true;      // as flags; else as locks
-  int64_t shift = 0;     // from the ids it has to those it gets
+  bool folded = false;   // all its ids become one lock
+  int64_t shift = 0;     // from the ids it has (their first, if folded) to those it gets
 
   int64_t size() const { return ids.max - ids.min + 1; }
+  int64_t locks() const { return folded ? 1 : size(); }
 };
 
 // The runs of all events that have to change; empty if every id is in place already.
@@ -33,7 +35,7 @@ struct FlagPlan {
 };
 
 // Decides for the code of one core, as told at RewriteFlagToBuf. `kernel` is for messages.
-FlagPlan PlanFlags(const std::string& kernel, const tvm::tirx::Stmt& body);
+FlagPlan PlanFlags(const std::string& kernel, const tvm::tirx::Stmt& body, bool fold_rings);
 
 bool HasFlags(const tvm::tirx::Stmt& body);
 

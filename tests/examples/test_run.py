@@ -48,3 +48,11 @@ def test_dynamic_add_with_any_number_of_rows(rows):
 def test_data_decides_how_far_loops_go(name, seed):
     """Other seeds mean other counts of rows and other group sizes."""
     assert run_tiny(name, "random", seed) == []
+
+
+def test_rings_that_run_out_of_locks_share_them():
+    """16 chains of short rows get more versions than there are flags and locks for."""
+    workload = WORKLOADS["streams_16"]
+    sizes = workload.tiny | {"width": 64}
+    text = lowered(workload.build, True, **sizes)
+    assert complaints(workload, text, "random", 1, **sizes) == []

@@ -204,6 +204,17 @@ def test_too_many_locks_are_refused_and_the_loops_named() -> None:
         stock(NAME)(function)
 
 
+def test_rings_fold_before_locks_run_out() -> None:
+    function = kernel(gemm(0), ring("inner", 0, 20), ring("outer", 20, 21))
+    after = ours("RewriteFlagToBufFolding")(function)
+    # The longest ring gives way; the other still has a lock for each version.
+    assert ids(after, "lock", "PIPE_MTE2") == ["inner % 20 + 2", "22"]
+    assert ids(after, "unlock", "PIPE_V") == ["inner % 20 + 2", "22"]
+    many = kernel(*(ring(f"i{i}", 2 * i, 2) for i in range(41)))
+    with pytest.raises(tvm.error.InternalError, match="need 37 lock ids"):
+        ours("RewriteFlagToBufFolding")(many)
+
+
 @pytest.mark.parametrize("bound", [None, 0])
 def test_an_unbounded_id_is_refused(bound: int | None) -> None:
     n = var("n")

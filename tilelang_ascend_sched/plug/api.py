@@ -52,11 +52,13 @@ def is_enabled() -> bool:
 # until the interpreter ends, so it must live that long.
 @register_global_func("tl.ascend_sched.note", override=True)
 def _note(source: str, kernel: str, kind: str, message: str, data: str) -> None:
-    """A C++ pass tells the schedule report something; ``data`` is JSON."""
+    """A C++ pass tells the schedule report something; ``data`` is JSON.
+
+    ``kernel`` is the function's name inside the pass; the report has the user's name for it.
+    """
     lowering = session.current()
     if lowering is not None:
-        text = message if kernel in ("", lowering.report.kernel) else f"{kernel}: {message}"
-        lowering.note(Note(source, kind, text, json.loads(data) if data else {}))
+        lowering.note(Note(source, kind, message, json.loads(data) if data else {}))
 
 
 @register_global_func("tl.ascend_sched.solve", override=True)

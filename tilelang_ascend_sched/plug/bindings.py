@@ -32,7 +32,7 @@ from tvm_ffi import get_global_func, register_global_func
 
 from ..options import Options
 from ..pipeline import PASSES
-from ..transform import GLOBAL_PREFIX, OURS
+from ..transform import GLOBAL_PREFIX, IN_CHAIN, OURS
 from . import caches, session, solving
 from .patches import Patches
 from .reports import remember
@@ -80,8 +80,8 @@ class Bindings:
             lowering = session.current()
             if lowering is not None:
                 lowering.runs(name)
-                ours = lowering.owners[name]
-            elif current_pass_phase() is not None or not self.switch.is_on():
+                return (IN_CHAIN[name] if lowering.owners[name] else stock)(*args, **kwargs)
+            if current_pass_phase() is not None or not self.switch.is_on():
                 ours = False  # a lowering that began while the plugin was off
             else:
                 config = PassContext.current().config
