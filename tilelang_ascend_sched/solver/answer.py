@@ -26,9 +26,9 @@ class Bound:
 
     ``kind`` is one of: interval, resource, recurrence, capacity, critical_path, refuted.
     ``tasks`` is the clique or the cycle in order; ``buffers`` those whose versions are on it;
-    ``versions`` the version counts the proof grants them, or for capacity needs of them at any
-    shorter II. ``figure`` is what is bounded: the
-    initiation interval "ii", or the "depth" of one iteration or region.
+    ``versions`` the counts the proof grants them, or for capacity those any shorter II needs.
+    ``figure`` is what is bounded: the initiation interval "ii", the "depth" of one iteration or
+    region, or the "time" of the whole loop.
     """
 
     value: int

@@ -100,11 +100,17 @@ def _finish_loop(run: Run, objective: str, trips: int | None) -> ScheduleAnswer:
             save_bytes(run)
             keep_program_order(run)
         return _answer(run, "ii", run.best.ii, run.lower_ii)
-    lower = least_time(run, trips - 1)
-    run.bounds.append(depth_bound(run.model, None))
+    lower, floor = least_time(run, trips - 1), depth_bound(run.model, None)
+    run.bounds.append(floor)
+    if lower > (trips - 1) * run.lower_ii + floor.value:
+        reason = f"no II and depth give a time below {lower}"
+        run.bounds.append(Bound(lower, "refuted", reason, figure="time"))
+    value = run.best.time(trips - 1)
+    shallowest = depth_bound(run.model, run.best.ii).value
+    run.depth_proven = value == lower or run.best.depth == shallowest
     save_bytes(run)
     keep_program_order(run)
-    return _answer(run, "time", run.best.time(trips - 1), lower)
+    return _answer(run, "time", value, lower)
 
 
 def _answer(run: Run, objective: str, value: int, lower: int) -> ScheduleAnswer:

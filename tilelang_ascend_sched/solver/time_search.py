@@ -11,8 +11,8 @@ from .modulo import placements
 from .paths import Graph
 from .run import Run
 
-RANGES = 40
-ROOM = (64, 32, 16, 8, 4, 2)
+RANGES = 40  # ranges of II looked at
+ROOM = (64, 32, 16, 8, 4, 2)  # the parts of II by which it is made longer
 
 
 def least_depth(run: Run, *, engines: int | None = None, share: float = 0.3) -> int:
