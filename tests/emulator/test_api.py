@@ -106,7 +106,7 @@ def test_text_needs_blocks(blocks, message):
 def test_what_is_no_kernel():
     with pytest.raises(ValueError, match="no kernel"):
         emulate("int main() {}", blocks=1)
-    with pytest.raises(ValueError, match="expected a prim_func.*got int"):
+    with pytest.raises(ValueError, match=r"expected a prim_func.*got int"):
         emulate(5)
 
 

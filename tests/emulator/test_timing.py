@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
 
 import pytest
 
@@ -118,7 +119,7 @@ def test_critical_path_is_a_chain_to_the_end():
     path = figure.critical_path
     assert [e.pipe for e in path if not e.is_wait] == ["MTE2", "MTE3", "MTE2", "MTE3"]
     assert path[-1].done == figure.cycles
-    for before, after in zip(path, path[1:], strict=False):
+    for before, after in pairwise(path):
         begins = after.end if after.is_wait else after.start
         assert before.start <= begins <= before.done + FLAG
 

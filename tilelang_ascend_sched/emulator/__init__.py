@@ -6,8 +6,8 @@ function calls, against stub headers of our own, and executed by a native worker
 
 from __future__ import annotations
 
-from tilelang_ascend_sched.emulator.build import CompileError
 from tilelang_ascend_sched.emulator.api import emulate
+from tilelang_ascend_sched.emulator.build import CompileError
 from tilelang_ascend_sched.emulator.job import POLICIES, Settings
 from tilelang_ascend_sched.emulator.result import Finding, KernelRun, Result, Site
 

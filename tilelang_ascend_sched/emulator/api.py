@@ -113,6 +113,7 @@ def _stored_shape(parameter: launch.ArrayParameter, shape: tuple[int, ...]) -> t
 def run_lowered(
     lowered: launch.Lowered, given: Mapping[str, Any], blocks: int | None, chosen: Settings
 ) -> Result:
+    """Runs what ``launch.lower`` gave; the text may have been changed since."""
     read = source.read(lowered.text)
     parameters = {p.name: p for p in lowered.parameters}
     symbols: dict[str, int] = {}

@@ -54,9 +54,11 @@ class ArrayArgument:
 
     @property
     def bytes(self) -> int:
+        """Size of the contents."""
         return self.array.nbytes
 
     def save(self, folder: Path, index: int) -> None:
+        """Writes the contents to a file of ``folder`` for the worker to map."""
         self.path = folder / f"array{index}"
         with self.path.open("wb") as file:
             file.write(np.ascontiguousarray(self.array).reshape(-1).view(np.uint8).data)

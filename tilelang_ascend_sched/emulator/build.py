@@ -219,9 +219,9 @@ _DIAGNOSTIC = re.compile(
     r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$"
 )
 _UNKNOWN = re.compile(
-    r"[‘'](?P<name>[\w:]+)[’'] (?:was not declared|is not a member|has not been declared|"
+    r"'(?P<name>[\w:]+)' (?:was not declared|is not a member|has not been declared|"
     r"does not name a type)|(?:no matching function for call to|too (?:few|many) arguments to "
-    r"function) [‘'](?:\w+ )?(?P<call>[\w:]+)"
+    r"function) '(?:\w+ )?(?P<call>[\w:]+)"
 )
 
 

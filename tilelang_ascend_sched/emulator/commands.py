@@ -39,6 +39,7 @@ class Request:
     console: Console = field(default_factory=lambda: Console(stderr=True))
 
     def run(self, kernel: Any, policy: str, seed: int) -> tuple[Result, dict[str, Any]]:
+        """Emulates once; returns the arguments as the kernel left them too."""
         arguments = make_arguments(self.words, self.seed)
         result = emulate(
             kernel,

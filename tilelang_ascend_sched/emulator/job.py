@@ -38,6 +38,7 @@ class Settings:
     """The block whose events are kept; -1: the slowest."""
 
     def check(self) -> None:
+        """ValueError names the setting that is wrong and what is allowed."""
         if self.policy not in POLICIES:
             raise ValueError(f"unknown policy {self.policy!r}: choose from {', '.join(POLICIES)}")
         if self.seed < 0:
@@ -47,6 +48,7 @@ class Settings:
 
     @property
     def processes(self) -> int:
+        """How many worker processes blocks are dealt out to."""
         return self.workers or min(os.cpu_count() or 1, 2)
 
 

@@ -18,6 +18,8 @@ class ArrayParameter:
 
 @dataclass(frozen=True)
 class ScalarParameter:
+    """A scalar parameter of the prim_func."""
+
     name: str
     dtype: str
 
@@ -33,6 +35,8 @@ class Launch:
 
 @dataclass(frozen=True)
 class Lowered:
+    """A prim_func's AscendC text and how its host function launches the kernels in it."""
+
     text: str
     parameters: tuple[ArrayParameter | ScalarParameter, ...]
     launches: tuple[Launch, ...]
@@ -82,9 +86,9 @@ def _launch_order(host: Any, names: set[str]) -> list[str]:
     order: list[str] = []
 
     def visit(node: Any) -> None:
-        if isinstance(node, tirx.Call) and node.args and isinstance(node.args[0], tirx.StringImm):
-            if node.args[0].value in names:
-                order.append(node.args[0].value)
+        callee = node.args[0] if isinstance(node, tirx.Call) and node.args else None
+        if isinstance(callee, tirx.StringImm) and callee.value in names:
+            order.append(callee.value)
 
     for _, func in host.functions.items():
         tirx.stmt_functor.post_order_visit(func.body, visit)

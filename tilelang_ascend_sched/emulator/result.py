@@ -46,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class KernelRun:
-    """One kernel launch. Tables are indexed by block, then core, then pipe (``CORES``, ``PIPES``)."""
+    """One kernel launch. Tables go by block, then core, then pipe (``CORES``, ``PIPES``)."""
 
     name: str
     executed: tuple[tuple[tuple[int, ...], ...], ...]
@@ -68,9 +68,11 @@ class Result:
 
     @property
     def ok(self) -> bool:
+        """Nothing is wrong."""
         return not self.findings
 
     def of_kind(self, *kinds: str) -> list[Finding]:
+        """The findings of these kinds."""
         return [f for f in self.findings if f.kind in kinds]
 
     def executed_syncs(self) -> Iterator[int]:
@@ -85,6 +87,7 @@ def _tuples(value: Any) -> Any:
 
 
 def from_json(data: dict[str, Any], source: str) -> Result:
+    """Reads the worker's result file."""
     findings = tuple(
         Finding(f["kind"], f["message"], f["block"], tuple(Site(**s) for s in f["sites"]))
         for f in data["findings"]

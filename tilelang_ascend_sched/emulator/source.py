@@ -58,6 +58,7 @@ class Source:
     """Blocks synchronize with each other, so they have to run at once."""
 
     def line(self, number: int) -> str:
+        """A line of the kernel as the user has it; empty if there is none."""
         lines = self.original.splitlines()
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 

@@ -60,6 +60,7 @@ class Timing:
 
     @property
     def busiest(self) -> tuple[str, str]:
+        """Core and pipe that work most."""
         return max(self.busy, key=lambda key: self.busy[key])
 
 

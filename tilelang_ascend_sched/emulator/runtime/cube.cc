@@ -18,7 +18,8 @@ uint32_t group(DType type) { return uint32_t(kBlockBytes / dtype_bytes(type)); }
 void load_straight(LocalMemory& to, const LocalMemory& from, uint64_t dst, uint64_t src,
                    const FractalLoad& f) {
   for (uint32_t c = 0; c < f.columns; ++c) {
-    const uint64_t s = src + (uint64_t(f.column_start + c) * f.src_stride + f.row_start) * kFractalBytes;
+    const uint64_t s =
+        src + (uint64_t(f.column_start + c) * f.src_stride + f.row_start) * kFractalBytes;
     const uint64_t d = dst + uint64_t(c) * f.dst_stride * kFractalBytes;
     move(to, d, from, s, f.rows * kFractalBytes);
   }
@@ -31,9 +32,10 @@ void load_transposed(LocalMemory& to, const LocalMemory& from, uint64_t dst, uin
   const uint32_t rows = f.rows * 16, columns = f.columns * c0;
   for (uint32_t c = 0; c < columns; ++c) {
     for (uint32_t r = 0; r < rows; ++r) {
-      const uint64_t s =
-          src + (uint64_t(f.column_start + c / c0) * f.src_stride + f.row_start + r / 16) * kFractalBytes +
-          (r % 16) * kBlockBytes + (c % c0) * size;
+      const uint64_t s = src +
+                         (uint64_t(f.column_start + c / c0) * f.src_stride + f.row_start + r / 16) *
+                             kFractalBytes +
+                         (r % 16) * kBlockBytes + (c % c0) * size;
       const uint64_t d = dst + (uint64_t(r / c0) * f.dst_stride + c / 16) * kFractalBytes +
                          (c % 16) * kBlockBytes + (r % c0) * size;
       move(to, d, from, s, size);
@@ -50,12 +52,15 @@ void check_operand(const LocalMemory& memory, Space space, uint64_t begin, uint3
     if (b + kBlockBytes <= k_bytes) {
       check_written(memory, space, at, uint64_t(rows) * kBlockBytes);
     } else {
-      for (uint32_t r = 0; r < rows; ++r) check_written(memory, space, at + r * kBlockBytes, k_bytes - b);
+      for (uint32_t r = 0; r < rows; ++r)
+        check_written(memory, space, at + r * kBlockBytes, k_bytes - b);
     }
   }
 }
 
-uint64_t scale_bytes(uint32_t rows, uint32_t k) { return uint64_t((rows + 15) / 16) * (k / 64) * 32; }
+uint64_t scale_bytes(uint32_t rows, uint32_t k) {
+  return uint64_t((rows + 15) / 16) * (k / 64) * 32;
+}
 
 void enqueue_unit(Instr&& instr, uint8_t unit) {
   Entry entry(Op::Run, std::move(instr));
@@ -81,13 +86,13 @@ void copy_l12l0(Space space, void* dst, const void* src, DType type, const Fract
   }
   instr.work.kind = kL1ToL0;
   instr.work.bytes = uint64_t(f.rows) * f.columns * kFractalBytes;
-  instr.reads(rows_of(Space::L1,
-                      from + (uint64_t(f.column_start) * f.src_stride + f.row_start) * kFractalBytes,
-                      f.rows * kFractalBytes, f.columns, int64_t(f.src_stride) * kFractalBytes));
+  instr.reads(rows_of(
+      Space::L1, from + (uint64_t(f.column_start) * f.src_stride + f.row_start) * kFractalBytes,
+      f.rows * kFractalBytes, f.columns, int64_t(f.src_stride) * kFractalBytes));
   const uint32_t out_rows = f.transpose ? f.columns * c0 / 16 : f.rows;
   const uint32_t out_columns = f.transpose ? f.rows * 16 / c0 : f.columns;
-  instr.writes(
-      rows_of(space, to, out_rows * kFractalBytes, out_columns, int64_t(f.dst_stride) * kFractalBytes));
+  instr.writes(rows_of(space, to, out_rows * kFractalBytes, out_columns,
+                       int64_t(f.dst_stride) * kFractalBytes));
   instr.body = Body([=] {
     if (f.transpose) {
       load_transposed(local(space), local(Space::L1), to, from, f, size);
@@ -103,7 +108,8 @@ void copy_l12l0(Space space, void* dst, const void* src, DType type, const Fract
 void copy_scales(Space operand, uint64_t dst, const void* src, const ScaleLoad& f, At at) {
   const Space space = operand == Space::L0A ? Space::MXA : Space::MXB;
   Instr instr(operand == Space::L0A ? "asc_copy_l12l0a_mx" : "asc_copy_l12l0b_mx", Pipe::MTE1, at);
-  const uint64_t from = address_of(src) + (uint64_t(f.x_start) * f.src_stride + f.y_start) * kBlockBytes;
+  const uint64_t from =
+      address_of(src) + (uint64_t(f.x_start) * f.src_stride + f.y_start) * kBlockBytes;
   const uint64_t bytes = uint64_t(f.y_step) * kBlockBytes;
   const uint64_t from_stride = uint64_t(f.src_stride) * kBlockBytes;
   const uint64_t to_stride = uint64_t(f.dst_stride) * kBlockBytes;
@@ -130,9 +136,8 @@ void mmad(void* c, const void* a, const void* b, const Mmad& op, At at) {
   }
   const uint64_t la = address_of(a), lb = address_of(b), lc = address_of(c);
   const int hf32 = machine().core->registers.hf32;
-  const uint32_t k_bytes = op.type == DType::E2M1x2 || op.type == DType::E1M2x2
-                               ? op.k / 2
-                               : op.k * dtype_bytes(op.type);
+  const uint32_t k_bytes =
+      op.type == DType::E2M1x2 || op.type == DType::E1M2x2 ? op.k / 2 : op.k * dtype_bytes(op.type);
   const uint32_t columns = (k_bytes + kBlockBytes - 1) / kBlockBytes;
   const uint32_t m16 = (op.m + 15) / 16 * 16, n16 = (op.n + 15) / 16 * 16;
   switch (op.type) {
@@ -199,7 +204,8 @@ void convert_row(uint8_t* to, const float* from, uint32_t count, DType type) {
       for (uint32_t i = 0; i < count; ++i) reinterpret_cast<half*>(to)[i] = half(from[i]);
       return;
     case DType::BF16:
-      for (uint32_t i = 0; i < count; ++i) reinterpret_cast<bfloat16_t*>(to)[i] = bfloat16_t(from[i]);
+      for (uint32_t i = 0; i < count; ++i)
+        reinterpret_cast<bfloat16_t*>(to)[i] = bfloat16_t(from[i]);
       return;
     default:
       fail("Fixpipe: destination type not modelled");
@@ -310,8 +316,10 @@ void copy_l0c2gm(void* dst, const void* src, const Fixpipe& f, At at) {
 
 void set_l0c_nz(uint64_t matrices, uint64_t src_stride, uint64_t dst_stride, At at) {
   (void)make_loc(at);
-  if (matrices != 1) failf("asc_set_l0c_copy_nz_para: %u matrices are not modelled", unsigned(matrices));
-  if (src_stride || dst_stride) fail("asc_set_l0c_copy_nz_para: not modelled", "matrix stride != 0");
+  if (matrices != 1)
+    failf("asc_set_l0c_copy_nz_para: %u matrices are not modelled", unsigned(matrices));
+  if (src_stride || dst_stride)
+    fail("asc_set_l0c_copy_nz_para: not modelled", "matrix stride != 0");
 }
 
 void set_hf32(int mode) { machine().core->registers.hf32 = mode; }

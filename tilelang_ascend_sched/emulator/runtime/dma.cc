@@ -32,7 +32,8 @@ void copy_gm2ub(void* dst, const void* src, const AlignCopy& c, At at) {
   instr.body = Body([=] {
     LocalMemory& memory = local(Space::UB);
     auto fill = [&](uint64_t from, uint64_t bytes) {
-      for (uint64_t i = 0; i < bytes; i += c.element_bytes) put(memory, from + i, &pad, c.element_bytes);
+      for (uint64_t i = 0; i < bytes; i += c.element_bytes)
+        put(memory, from + i, &pad, c.element_bytes);
     };
     for (uint64_t b = 0; b < c.bursts; ++b) {
       const uint64_t to = ub + b * c.dst_stride;
@@ -78,7 +79,8 @@ void copy_gm2l1(void* dst, const void* src, DType type, bool transpose, uint64_t
   if (size > 4) failf("%s: element of %u bytes is not modelled", name, unsigned(size));
   const uint64_t row = registers().nz_row_stride * kBlockBytes;
   const uint64_t column = registers().nz_column_stride * kBlockBytes;
-  if (row != kBlockBytes) failf("%s: loop2_dst_stride %u is not modelled", name, unsigned(row / kBlockBytes));
+  if (row != kBlockBytes)
+    failf("%s: loop2_dst_stride %u is not modelled", name, unsigned(row / kBlockBytes));
   Instr instr(name, Pipe::MTE2, at);
   const uint64_t l1 = address_of(dst), gm = address_of(src);
   instr.work.kind = kGmToL1;
@@ -131,7 +133,8 @@ void copy_ub2l1(void* dst, const void* src, uint64_t bursts, uint64_t burst_bloc
                 uint64_t src_gap, uint64_t dst_gap, At at) {
   Instr instr("asc_copy_ub2l1", Pipe::MTE3, at);
   const uint64_t ub = ub_offset(src), l1 = address_of(dst), bytes = burst_blocks * kBlockBytes;
-  const uint64_t from_stride = bytes + src_gap * kBlockBytes, to_stride = bytes + dst_gap * kBlockBytes;
+  const uint64_t from_stride = bytes + src_gap * kBlockBytes,
+                 to_stride = bytes + dst_gap * kBlockBytes;
   instr.work.kind = kUbToL1;
   instr.work.bytes = bursts * bytes;
   instr.reads(rows_of(Space::UB, ub, bytes, bursts, int64_t(from_stride)));
@@ -155,7 +158,8 @@ void set_pad_value(uint64_t bits) { registers().pad_value = bits; }
 void set_gm2l1_nz(uint64_t matrices, uint64_t row_stride, uint64_t column_stride,
                   uint64_t matrix_stride, At at) {
   (void)make_loc(at);
-  if (matrices != 1) failf("asc_set_gm2l1_nz_para: %u matrices are not modelled", unsigned(matrices));
+  if (matrices != 1)
+    failf("asc_set_gm2l1_nz_para: %u matrices are not modelled", unsigned(matrices));
   if (matrix_stride) fail("asc_set_gm2l1_nz_para: not modelled", "matrix stride != 0");
   registers().nz_row_stride = row_stride;
   registers().nz_column_stride = column_stride;

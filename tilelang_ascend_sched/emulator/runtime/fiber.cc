@@ -68,10 +68,10 @@ void Fiber::start(Entry entry, void* arg) {
   // 16-byte aligned, as the ABI asks of the call in emu_fiber_entry.
   auto top = reinterpret_cast<uintptr_t>(stack_) + kGuard + stack_bytes_;
   auto frame = reinterpret_cast<void**>(top - 72);
-  frame[0] = frame[1] = nullptr;                               // r15, r14
-  frame[2] = reinterpret_cast<void*>(&Fiber::trampoline);      // r13
-  frame[3] = this;                                             // r12
-  frame[4] = frame[5] = nullptr;                               // rbx, rbp
+  frame[0] = frame[1] = nullptr;                           // r15, r14
+  frame[2] = reinterpret_cast<void*>(&Fiber::trampoline);  // r13
+  frame[3] = this;                                         // r12
+  frame[4] = frame[5] = nullptr;                           // rbx, rbp
   frame[6] = reinterpret_cast<void*>(&emu_fiber_entry);
   sp_ = frame;
 }

@@ -47,8 +47,7 @@ Issue Ledger::issue(Core& core, Pipe pipe) {
 void Ledger::advance(Core& core, const Entry& entry) {
   const Pipe pipe = entry.instr.pipe;
   Agent& a = agent(core, pipe);
-  learn(core, pipe,
-        scalar_knowledge_[core.block * kCores + core.index][entry.issued.knowledge]);
+  learn(core, pipe, scalar_knowledge_[core.block * kCores + core.index][entry.issued.knowledge]);
   ++a.tick;
   // In-order pipes complete what came before; others only by a barrier or a round trip.
   if (!is_async(pipe) && a.tick > 1) a.known.raise(index(core, pipe), a.tick - 1);
@@ -100,8 +99,7 @@ void Ledger::scalar_access(Core& core, const Access& access, const Loc& at) {
 Token Ledger::leave(Core& core, const Entry& entry, uint64_t cycles) {
   const Pipe pipe = entry.instr.pipe;
   Agent& a = agent(core, pipe);
-  learn(core, pipe,
-        scalar_knowledge_[core.block * kCores + core.index][entry.issued.knowledge]);
+  learn(core, pipe, scalar_knowledge_[core.block * kCores + core.index][entry.issued.knowledge]);
   Token token;
   token.clock = a.known;
   token.clock.raise(index(core, pipe), a.tick);

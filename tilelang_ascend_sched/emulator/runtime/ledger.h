@@ -68,7 +68,7 @@ class Ledger {
 
   std::vector<Agent> agents_;
   std::vector<std::vector<Clock>> scalar_knowledge_;  // by core: grows when S learns something
-  std::vector<uint32_t> sequence_;  // by core: instructions issued
+  std::vector<uint32_t> sequence_;                    // by core: instructions issued
   std::unique_ptr<RaceCheck> race_;
   std::unique_ptr<TimeModel> time_;
 };

@@ -1,4 +1,5 @@
-// The state of the emulated machine: cores, their pipes and memories, and what a run is asked to do.
+// The state of the emulated machine: cores, their pipes and memories, and what a run is asked to
+// do.
 #pragma once
 
 #include <array>
@@ -16,12 +17,12 @@
 
 namespace emu {
 
-inline constexpr int kCores = 3;          // AIC, AIV 0, AIV 1 of one block
-inline constexpr int kQueueDepth = 32;    // FACTS: queue depth of every pipe
-inline constexpr int kFlagIds = 8;        // flags of one pair of pipes
+inline constexpr int kCores = 3;        // AIC, AIV 0, AIV 1 of one block
+inline constexpr int kQueueDepth = 32;  // FACTS: queue depth of every pipe
+inline constexpr int kFlagIds = 8;      // flags of one pair of pipes
 inline constexpr int kLockIds = 32;
-inline constexpr int kCrossIds = 16;      // cross-core flags of one AIV
-inline constexpr int kCrossLimit = 15;    // 4-bit counters
+inline constexpr int kCrossIds = 16;    // cross-core flags of one AIV
+inline constexpr int kCrossLimit = 15;  // 4-bit counters
 
 // Bytes. UB is what a kernel may use; a kernel with a SIMT function has 216 KiB of it.
 inline constexpr uint64_t kUbBytes = 248 * 1024;
@@ -67,11 +68,11 @@ struct Entry {
   Pipe from = Pipe::S, to = Pipe::S;  // flags
   CrossMode mode = CrossMode::Intra;
   int id = 0;
-  bool block = true;     // locks
-  uint64_t ticket = 0;   // locks
-  uint8_t unit = 0;      // unit flag control of M and FIX
+  bool block = true;    // locks
+  uint64_t ticket = 0;  // locks
+  uint8_t unit = 0;     // unit flag control of M and FIX
   Issue issued;
-  bool bad = false;      // an access is out of range: the body is skipped
+  bool bad = false;  // an access is out of range: the body is skipped
 
   Entry(Op o, Instr&& i) : op(o), instr(std::move(i)) {}
 };
@@ -96,9 +97,9 @@ struct Lock {
     Token token;
     Loc by{};
   };
-  std::deque<Hold> holds;       // tickets not yet released by everyone before them
-  uint64_t first = 0;           // ticket of holds.front()
-  Token released;               // join of every release before `first`
+  std::deque<Hold> holds;            // tickets not yet released by everyone before them
+  uint64_t first = 0;                // ticket of holds.front()
+  Token released;                    // join of every release before `first`
   std::array<int64_t, kPipes> open;  // ticket each pipe's next unlock releases, at issue; -1: none
   Lock() { open.fill(-1); }
 };
@@ -142,8 +143,8 @@ struct Core {
   uint32_t call_site = 0;
   Loc last_at{};  // the scalar program's last known place
 
-  Blocked blocked = Blocked::No;  // what the scalar program waits for
-  Pipe blocked_pipe = Pipe::S;    // whose queue is full
+  Blocked blocked = Blocked::No;   // what the scalar program waits for
+  Pipe blocked_pipe = Pipe::S;     // whose queue is full
   const Entry* pending = nullptr;  // the synchronization of pipe S it stands at
   Loc blocked_at{};
 
@@ -160,7 +161,7 @@ struct GroupArrivals {
 struct Block {
   uint32_t index = 0;
   Core cores[kCores];
-  GroupArrivals subblock[kCrossIds], block[kCrossIds];
+  GroupArrivals subblock[kCrossIds], block[kCrossIds], inter[kCrossIds];
 };
 
 struct GmArray {
@@ -200,15 +201,15 @@ struct BlockStats {
 struct Machine {
   Options options;
   const Kernel* kernel = nullptr;
-  std::vector<GmArray> arrays;      // sorted by address
+  std::vector<GmArray> arrays;        // sorted by address
   uint64_t gm_begin = 0, gm_end = 0;  // the window all arrays lie in
 
   std::vector<std::unique_ptr<Block>> blocks;  // running at once
-  Core* core = nullptr;             // whose code runs
-  const Entry* entry = nullptr;     // the instruction whose body runs, null in scalar code
+  Core* core = nullptr;                        // whose code runs
+  const Entry* entry = nullptr;  // the instruction whose body runs, null in scalar code
   uint64_t steps = 0;
   uint64_t random = 0;
-  std::vector<BlockStats> stats;    // by block index
+  std::vector<BlockStats> stats;  // by block index
 
   Block& block_of(const Core& c) { return *blocks[c.block]; }
 };

@@ -46,7 +46,8 @@ void map_arrays(std::vector<std::pair<std::string, std::string>> const& named_fi
   Machine& m = machine();
   uint64_t total = kGap;
   for (uint64_t size : sizes) total += round_up(size) + kGap;
-  void* window = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* window =
+      mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (window == MAP_FAILED) usage("no address space for the arrays");
   uint64_t at = reinterpret_cast<uint64_t>(window) + kGap;
   m.gm_begin = reinterpret_cast<uint64_t>(window);
@@ -168,8 +169,8 @@ void on_fault(int signal, siginfo_t* info, void*) {
   if (again) _exit(3);
   again = true;
   if (signal == SIGABRT || !machine().core) _exit(3);
-  failf("the kernel crashed: %s at address %p", signal == SIGFPE ? "arithmetic error" : "bad access",
-        info->si_addr);
+  failf("the kernel crashed: %s at address %p",
+        signal == SIGFPE ? "arithmetic error" : "bad access", info->si_addr);
 }
 
 int idle_limit = 60;
@@ -265,8 +266,7 @@ void run(Job& job) {
     m.kernel = &kernel;
     begin_kernel(kernel);
     if (kernel.blocks == 0) continue;
-    const int workers =
-        kernel.together ? 1 : std::min<int>(job.workers, int(kernel.blocks));
+    const int workers = kernel.together ? 1 : std::min<int>(job.workers, int(kernel.blocks));
     run_in_processes(kernel, job.result, workers);
     if (m.options.race) ledger().race().check_across();
   }

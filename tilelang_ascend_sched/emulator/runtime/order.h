@@ -10,9 +10,7 @@ namespace emu {
 // Component i counts the instructions of agent i; an agent is one pipe of one core.
 class Clock {
  public:
-  uint32_t operator[](int agent) const {
-    return size_t(agent) < ticks_.size() ? ticks_[agent] : 0;
-  }
+  uint32_t operator[](int agent) const { return size_t(agent) < ticks_.size() ? ticks_[agent] : 0; }
   void raise(int agent, uint32_t tick) {
     if (ticks_.size() <= size_t(agent)) ticks_.resize(agent + 1, 0);
     if (ticks_[agent] < tick) ticks_[agent] = tick;
@@ -39,8 +37,8 @@ class Clock {
 
 struct Token {
   Clock clock;
-  uint64_t time = 0;    // cycles
-  int64_t event = -1;   // of the time model: who set it
+  uint64_t time = 0;   // cycles
+  int64_t event = -1;  // of the time model: who set it
 
   void join(const Token& other) {
     clock.join(other.clock);

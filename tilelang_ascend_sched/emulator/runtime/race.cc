@@ -55,8 +55,7 @@ void ByteOwners::enter(uint64_t begin, uint64_t end, const Mark& mark, const Clo
   uint64_t at = begin;
   while (at < end) {
     if (it == segments_.end() || it->first > at) {
-      const uint64_t gap_end =
-          it == segments_.end() ? end : std::min<uint64_t>(end, it->first);
+      const uint64_t gap_end = it == segments_.end() ? end : std::min<uint64_t>(end, it->first);
       it = segments_.emplace_hint(it, at, Segment{gap_end, {}, {}});
     }
     Segment& s = it->second;
@@ -122,10 +121,10 @@ void RaceCheck::access(const Epoch& epoch, const Core& core, const Instr& instr,
                     machine().blocks[core.block]->index, last, weight});
 }
 
-void RaceCheck::conflict(const Mark& before, const Mark& now, Space space,
-                         const std::string& where, int block) {
-  const uint64_t pair = (uint64_t(std::min(before.site, now.site)) << 32) |
-                        std::max(before.site, now.site);
+void RaceCheck::conflict(const Mark& before, const Mark& now, Space space, const std::string& where,
+                         int block) {
+  const uint64_t pair =
+      (uint64_t(std::min(before.site, now.site)) << 32) | std::max(before.site, now.site);
   if (!reported_.insert({pair, int(space)}).second) return;
   // On one core program order tells which access was meant to come first.
   const Mark* first = &before;
@@ -135,14 +134,14 @@ void RaceCheck::conflict(const Mark& before, const Mark& now, Space space,
   const Site& a = sites_[first->site];
   const Site& b = sites_[second->site];
   Finding finding(one_core && first->epoch.agent == second->epoch.agent ? "race-same-pipe"
-                                                                          : "race");
+                                                                        : "race");
   finding.block = block;
   auto who = [](const Site& s) {
     return s.core + " " + s.pipe + " " + s.name + " at line " + line_of(s.loc);
   };
   finding.message = std::string(kind_of(first->mode, second->mode)) + " race on " +
-                    space_name(space) + " " + where + ": " + who(a) + " " +
-                    mode_name(first->mode) + ", " + who(b) + " " + mode_name(second->mode) +
+                    space_name(space) + " " + where + ": " + who(a) + " " + mode_name(first->mode) +
+                    ", " + who(b) + " " + mode_name(second->mode) +
                     (block >= 0 ? ", nothing orders them" : " in another block");
   finding.sites = {a, b};
   report(std::move(finding));

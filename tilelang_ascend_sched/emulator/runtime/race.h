@@ -73,7 +73,7 @@ class RaceCheck {
   struct Note {
     Access access;
     Mark mark;
-    uint32_t place;   // core and space, or GM
+    uint32_t place;  // core and space, or GM
     uint32_t block;
     uint32_t clock;   // index into clocks_
     uint64_t weight;  // grows along happens-before

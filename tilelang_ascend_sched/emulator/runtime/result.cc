@@ -98,8 +98,9 @@ std::string number(uint64_t n) { return std::to_string(n); }
 
 std::string site_json(const Site& s) {
   return "{\"core\":" + quoted(s.core) + ",\"pipe\":" + quoted(s.pipe) +
-         ",\"instruction\":" + quoted(s.name) + ",\"file\":" + quoted(s.loc.file ? s.loc.file : "") +
-         ",\"line\":" + number(s.loc.line) + ",\"call_site\":" + number(s.loc.call_site) + "}";
+         ",\"instruction\":" + quoted(s.name) +
+         ",\"file\":" + quoted(s.loc.file ? s.loc.file : "") + ",\"line\":" + number(s.loc.line) +
+         ",\"call_site\":" + number(s.loc.call_site) + "}";
 }
 
 std::string table_json(const uint64_t (&table)[kCores][kPipes]) {

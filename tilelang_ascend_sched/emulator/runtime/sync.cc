@@ -67,8 +67,7 @@ void cross_raise(Core& target, int index, const Token& token, const Entry& entry
   if (counter.tokens.size() >= kCrossLimit) {
     Finding finding("flag-overflow");
     finding.message = "cross-core flag " + std::to_string(entry.id) + " of " + target.name() +
-                      " raised more than " + std::to_string(kCrossLimit) +
-                      " times without a wait";
+                      " raised more than " + std::to_string(kCrossLimit) + " times without a wait";
     finding.at(*machine().core, entry.instr);
     report(std::move(finding));
     return;
@@ -89,39 +88,32 @@ void group_arrive(GroupArrivals& group, Block& block, int from, std::initializer
     joined.join(group.by_core[m].front());
     group.by_core[m].pop_front();
   }
-  for (int t : targets) cross_raise(block.cores[t], counter_index(block.cores[t], 0, entry.id), joined, entry);
+  for (int t : targets)
+    cross_raise(block.cores[t], counter_index(block.cores[t], 0, entry.id), joined, entry);
 }
 
+// Every core of this kind in every block must have arrived.
 void inter_arrive(Core& core, const Token& token, const Entry& entry) {
-  // Every core of this kind in every block must have arrived.
   Machine& m = machine();
-  static std::vector<std::deque<Token>> arrived;
-  const int per_block = kCores;
-  const size_t slots = m.blocks.size() * per_block * kCrossIds;
-  if (arrived.size() != slots) arrived.assign(slots, {});
-  auto slot = [&](const Core& c) -> std::deque<Token>& {
-    return arrived[(size_t(c.block) * per_block + c.index) * kCrossIds + entry.id];
+  auto arrived = [&](const Core& c) -> std::deque<Token>& {
+    return m.block_of(c).inter[entry.id].by_core[c.index];
   };
-  slot(core).push_back(token);
-  auto same_kind = [&](const Core& c) { return c.present && c.aic() == core.aic(); };
-  for (auto& b : m.blocks) {
-    for (Core& c : b->cores) {
-      if (same_kind(c) && slot(c).empty()) return;
+  std::vector<Core*> members;
+  for (auto& block : m.blocks) {
+    for (Core& c : block->cores) {
+      if (c.present && c.aic() == core.aic()) members.push_back(&c);
     }
+  }
+  arrived(core).push_back(token);
+  for (Core* c : members) {
+    if (arrived(*c).empty()) return;
   }
   Token joined;
-  for (auto& b : m.blocks) {
-    for (Core& c : b->cores) {
-      if (!same_kind(c)) continue;
-      joined.join(slot(c).front());
-      slot(c).pop_front();
-    }
+  for (Core* c : members) {
+    joined.join(arrived(*c).front());
+    arrived(*c).pop_front();
   }
-  for (auto& b : m.blocks) {
-    for (Core& c : b->cores) {
-      if (same_kind(c)) cross_raise(c, counter_index(c, 0, entry.id), joined, entry);
-    }
-  }
+  for (Core* c : members) cross_raise(*c, counter_index(*c, 0, entry.id), joined, entry);
 }
 
 void cross_execute_arrive(Core& core, Entry& entry) {
@@ -265,8 +257,8 @@ void check_left_over(Block& block) {
     auto left = [&](const std::string& message, const char* name, Pipe pipe, const Loc& by) {
       Finding finding("flag-left-set");
       finding.block = int(block.index);
-      finding.message = message + ", set at line " + line_of(by) + ", is still set at the end of " +
-                        core.name();
+      finding.message =
+          message + ", set at line " + line_of(by) + ", is still set at the end of " + core.name();
       finding.add_site(core.name(), pipe, name, by);
       report(std::move(finding));
     };

@@ -119,9 +119,9 @@ void TimeModel::run(int agent, const Core& core, const Entry& entry, const Cost&
   const int64_t cause = a.free >= entry.issued.time ? a.free_by : entry.issued.event;
   const uint64_t end = start + cost.interval;
   const uint64_t done = start + std::max(cost.latency, cost.interval);
-  const int64_t event = add({uint32_t(agent % (kCores * kPipes)),
-                             machine().blocks[core.block]->index, entry.instr.name,
-                             entry.instr.loc, start, end, done, cause});
+  const int64_t event =
+      add({uint32_t(agent % (kCores * kPipes)), machine().blocks[core.block]->index,
+           entry.instr.name, entry.instr.loc, start, end, done, cause});
   a.free = end;
   a.free_by = event;
   a.busy += cost.interval;
@@ -145,8 +145,14 @@ void TimeModel::take(int agent, const Core& core, const Entry& entry, const Toke
     if (entry.issued.time > a.free) a.free = from, a.free_by = entry.issued.event;
     return;
   }
-  Event wait{uint32_t(agent % (kCores * kPipes)), machine().blocks[core.block]->index,
-             entry.instr.name, entry.instr.loc, from, token.time, token.time, token.event};
+  Event wait{uint32_t(agent % (kCores * kPipes)),
+             machine().blocks[core.block]->index,
+             entry.instr.name,
+             entry.instr.loc,
+             from,
+             token.time,
+             token.time,
+             token.event};
   wait.wakes = token.event;
   wait.sync = true;
   a.free = token.time;

@@ -26,10 +26,10 @@ class TimeModel {
     uint32_t block;
     const char* name;
     Loc loc;
-    uint64_t start, end;     // the pipe is taken
-    uint64_t done;           // the data are there
-    int64_t cause = -1;      // the event that decided the start
-    int64_t wakes = -1;      // for waits: the event that set the flag
+    uint64_t start, end;  // the pipe is taken
+    uint64_t done;        // the data are there
+    int64_t cause = -1;   // the event that decided the start
+    int64_t wakes = -1;   // for waits: the event that set the flag
     bool sync = false;
   };
 
@@ -56,9 +56,9 @@ class TimeModel {
 
  private:
   struct AgentTime {
-    uint64_t free = 0;       // the pipe can start something new
-    uint64_t done = 0;       // all its data are there
-    int64_t free_by = -1;    // events that decide these
+    uint64_t free = 0;     // the pipe can start something new
+    uint64_t done = 0;     // all its data are there
+    int64_t free_by = -1;  // events that decide these
     int64_t done_by = -1;
     std::vector<uint64_t> starts;  // start times, for the queue's depth
     uint64_t busy = 0;

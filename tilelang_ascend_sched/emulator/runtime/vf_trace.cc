@@ -117,11 +117,11 @@ void VfTrace::clash(uint64_t offset, uint32_t other, bool write) {
   clashed_ = true;
   Finding finding("race-simt");
   const uint32_t first = other & kThreadMask;
-  finding.message = std::string("threads ") + (first == kSeveral ? "several" : std::to_string(first)) + " and " +
-                    std::to_string(who_ & kThreadMask) + " of one SIMT region both touch UB byte " +
-                    std::to_string(offset) + (write ? ", the second writing it" : ", one writing it") +
-                    ", with no barrier between; launched at line " +
-                    line_of(machine().entry->instr.loc);
+  finding.message =
+      std::string("threads ") + (first == kSeveral ? "several" : std::to_string(first)) + " and " +
+      std::to_string(who_ & kThreadMask) + " of one SIMT region both touch UB byte " +
+      std::to_string(offset) + (write ? ", the second writing it" : ", one writing it") +
+      ", with no barrier between; launched at line " + line_of(machine().entry->instr.loc);
   finding.at(*core_, machine().entry->instr);
   report(std::move(finding));
 }
@@ -130,10 +130,10 @@ void VfTrace::touch_gm(uint64_t address, uint64_t bytes, Mode mode) {
   const GmArray* array = find_array(address);
   if (!array || address + bytes > array->end) {
     Finding finding("out-of-range");
-    finding.message =
-        "a vector function " + std::string(mode == Mode::Read ? "reads" : "writes") + " " +
-        std::to_string(bytes) + " bytes of GM outside every argument; launched at line " +
-        line_of(machine().entry->instr.loc);
+    finding.message = "a vector function " + std::string(mode == Mode::Read ? "reads" : "writes") +
+                      " " + std::to_string(bytes) +
+                      " bytes of GM outside every argument; launched at line " +
+                      line_of(machine().entry->instr.loc);
     finding.at(*core_, machine().entry->instr);
     report(std::move(finding));
     return;
@@ -225,12 +225,12 @@ void vf_atomic(const void* address, uint64_t bytes) { touch(address, bytes, Mode
 
 // The compiler's own hooks: kernels are compiled with -fsanitize=thread and linked with these.
 extern "C" {
-#define EMU_HOOK(bytes)                                                                       \
-  void __tsan_read##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Read); }                 \
-  void __tsan_write##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Write); }               \
-  void __tsan_unaligned_read##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Read); }       \
-  void __tsan_unaligned_write##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Write); }     \
-  void __tsan_volatile_read##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Read); }        \
+#define EMU_HOOK(bytes)                                                                   \
+  void __tsan_read##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Read); }             \
+  void __tsan_write##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Write); }           \
+  void __tsan_unaligned_read##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Read); }   \
+  void __tsan_unaligned_write##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Write); } \
+  void __tsan_volatile_read##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Read); }    \
   void __tsan_volatile_write##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Write); }
 EMU_HOOK(1)
 EMU_HOOK(2)

@@ -26,8 +26,8 @@ class VfTrace {
 
   Core* core_ = nullptr;
   bool simt_ = false;
-  uint32_t serial_ = 0;  // of the running body
-  uint32_t who_ = 0;     // barriers passed and thread
+  uint32_t serial_ = 0;                   // of the running body
+  uint32_t who_ = 0;                      // barriers passed and thread
   std::vector<uint64_t> read_, written_;  // one bit a byte of UB
   // Last toucher of each byte: serial of the body in the high half, who_ in the low one.
   std::vector<uint64_t> reader_, writer_;

@@ -54,13 +54,13 @@ void set_hf32(int mode);  // 0: off, 1: round half away, 2: round half to even
 
 }  // namespace emu
 
-#define EMU_L1_TO_L0(name, space, is_transpose)                                                  \
-  template <class T, class U>                                                                    \
-  void name(T* dst, U* src, uint32_t row_start, uint32_t column_start, uint32_t rows,            \
-            uint32_t columns, uint32_t src_stride, uint32_t dst_stride, EMU_LOC) {               \
-    emu::copy_l12l0(                                                                             \
-        emu::Space::space, dst, src, emu::dtype_of<T>,                                           \
-        {row_start, column_start, rows, columns, src_stride, dst_stride, is_transpose}, loc);    \
+#define EMU_L1_TO_L0(name, space, is_transpose)                                               \
+  template <class T, class U>                                                                 \
+  void name(T* dst, U* src, uint32_t row_start, uint32_t column_start, uint32_t rows,         \
+            uint32_t columns, uint32_t src_stride, uint32_t dst_stride, EMU_LOC) {            \
+    emu::copy_l12l0(                                                                          \
+        emu::Space::space, dst, src, emu::dtype_of<T>,                                        \
+        {row_start, column_start, rows, columns, src_stride, dst_stride, is_transpose}, loc); \
   }
 EMU_L1_TO_L0(asc_copy_l12l0a, L0A, false)
 EMU_L1_TO_L0(asc_copy_l12l0b, L0B, false)

@@ -48,8 +48,8 @@ void scalar_access(const void* address, uint64_t bytes, Mode mode, At at);
 
 template <class T>
 void asc_copy_gm2ub_align(T* dst, T* src, uint64_t bursts, uint64_t burst_bytes, uint64_t left_pad,
-                          uint64_t right_pad, bool pad, asc_load_l2_cache_mode,
-                          uint64_t src_stride, uint64_t dst_stride, EMU_LOC) {
+                          uint64_t right_pad, bool pad, asc_load_l2_cache_mode, uint64_t src_stride,
+                          uint64_t dst_stride, EMU_LOC) {
   emu::copy_gm2ub(dst, src,
                   {bursts, burst_bytes, left_pad, right_pad, pad, int64_t(src_stride),
                    int64_t(dst_stride), sizeof(T)},
@@ -105,10 +105,16 @@ inline void asc_set_gm2l1_nz_para(uint64_t matrices, uint64_t row_stride, uint64
 
 inline void asc_set_atomic_none() { emu::set_atomic(emu::AtomicOp::None, emu::DType::B8); }
 
-#define EMU_SET_ATOMIC(suffix, type)                                                              \
-  inline void asc_set_atomic_add_##suffix() { emu::set_atomic(emu::AtomicOp::Add, emu::DType::type); } \
-  inline void asc_set_atomic_max_##suffix() { emu::set_atomic(emu::AtomicOp::Max, emu::DType::type); } \
-  inline void asc_set_atomic_min_##suffix() { emu::set_atomic(emu::AtomicOp::Min, emu::DType::type); }
+#define EMU_SET_ATOMIC(suffix, type)                       \
+  inline void asc_set_atomic_add_##suffix() {              \
+    emu::set_atomic(emu::AtomicOp::Add, emu::DType::type); \
+  }                                                        \
+  inline void asc_set_atomic_max_##suffix() {              \
+    emu::set_atomic(emu::AtomicOp::Max, emu::DType::type); \
+  }                                                        \
+  inline void asc_set_atomic_min_##suffix() {              \
+    emu::set_atomic(emu::AtomicOp::Min, emu::DType::type); \
+  }
 EMU_SET_ATOMIC(float, F32)
 EMU_SET_ATOMIC(float16, F16)
 EMU_SET_ATOMIC(bfloat, BF16)

@@ -9,8 +9,23 @@
 
 namespace emu {
 
-enum class DType : uint8_t { B8, B16, B32, B64, F32, F16, BF16, E4M3, E5M2, E8M0, E2M1x2, E1M2x2,
-                             S8, S16, S32 };
+enum class DType : uint8_t {
+  B8,
+  B16,
+  B32,
+  B64,
+  F32,
+  F16,
+  BF16,
+  E4M3,
+  E5M2,
+  E8M0,
+  E2M1x2,
+  E1M2x2,
+  S8,
+  S16,
+  S32
+};
 
 constexpr uint32_t dtype_bytes(DType t) {
   switch (t) {
@@ -38,10 +53,10 @@ struct DTypeOf {
                                                   : DType::B8;
 };
 
-#define EMU_DTYPE(type, dtype)                     \
-  template <>                                      \
-  struct DTypeOf<type> {                           \
-    static constexpr DType value = DType::dtype;   \
+#define EMU_DTYPE(type, dtype)                   \
+  template <>                                    \
+  struct DTypeOf<type> {                         \
+    static constexpr DType value = DType::dtype; \
   };
 EMU_DTYPE(float, F32)
 EMU_DTYPE(int32_t, S32)

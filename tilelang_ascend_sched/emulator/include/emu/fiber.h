@@ -36,7 +36,7 @@ class Fiber {
 
   size_t stack_bytes_;
   void* stack_ = nullptr;
-  void* sp_ = nullptr;         // where this fiber stopped
+  void* sp_ = nullptr;          // where this fiber stopped
   void* resumer_sp_ = nullptr;  // where resume() was called
   Fiber* resumer_ = nullptr;
   Entry entry_ = nullptr;

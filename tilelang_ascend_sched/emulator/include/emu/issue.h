@@ -138,10 +138,10 @@ void issue(Instr&& instr);
 
 // The running core.
 bool is_aic();
-int sub_block();        // 0 or 1 on an AIV, 0 on an AIC
+int sub_block();  // 0 or 1 on an AIV, 0 on an AIC
 uint32_t block_index();
 uint32_t block_count();
-char* ub_base();        // host address of this core's UB; the AIC's is a view never dereferenced
+char* ub_base();  // host address of this core's UB; the AIC's is a view never dereferenced
 
 // ---- Vector functions (SIMT and SIMD bodies) -----------------------------------------------
 // Issue with Pipe::V, Work.kind kVfSimt or kVfSimd and no declared accesses: what the body loads
@@ -160,8 +160,8 @@ void vf_thread(uint32_t thread, uint32_t barriers);
 
 // Operation counts of the running body, in lanes, for the time model.
 struct VfCounts {
-  uint64_t alu = 0, div = 0, special = 0;   // special: exp, ln, sqrt
-  uint64_t loads = 0, stores = 0;           // slots of 256 bytes (SIMD) or accesses (SIMT)
+  uint64_t alu = 0, div = 0, special = 0;  // special: exp, ln, sqrt
+  uint64_t loads = 0, stores = 0;          // slots of 256 bytes (SIMD) or accesses (SIMT)
 };
 VfCounts& vf_counts();
 

@@ -28,10 +28,8 @@ void call_kernel(void (*kernel)(A...), const uint64_t* slots) {
 
 }  // namespace emu
 
-#define EMU_KERNEL(name)                                          \
-  extern "C" void emu_entry_##name(const unsigned long* slots) { \
-    emu::call_kernel(&name, slots);                               \
-  }
+#define EMU_KERNEL(name) \
+  extern "C" void emu_entry_##name(const unsigned long* slots) { emu::call_kernel(&name, slots); }
 
 inline void asc_init() {}
 inline int32_t asc_get_sub_block_id() { return emu::sub_block(); }
