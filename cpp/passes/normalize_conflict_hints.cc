@@ -88,9 +88,10 @@ struct Level {
 
 class HintTaker : public StmtMutator {
  public:
-  HintTaker(const PrimFunc& kernel, const Stmt& body) : kernel_(kernel), accesses_(body) {}
+  HintTaker(const PrimFunc& kernel, SBlock root) : kernel_(kernel), root_block_(std::move(root)) {}
 
-  SBlock Take(SBlock root) {
+  SBlock Take() {
+    SBlock root = root_block_;
     Stmt body = VisitStmt(root->body);
     for (const auto& [key, half] : halves_) {
       Fail(kPass, Text(half.hint.name(), " group '", half.hint.group,
@@ -202,8 +203,8 @@ class HintTaker : public StmtMutator {
     TellIfUseless(hint, hint.a);
     const bool same = Same(hint.a, hint.b);
     if (!same) TellIfUseless(hint, hint.b);
-    const std::vector<HintOperand> as = accesses_.WithClampedForms(hint.a);
-    const std::vector<HintOperand> bs = same ? as : accesses_.WithClampedForms(hint.b);
+    const std::vector<HintOperand> as = Accesses().WithClampedForms(hint.a);
+    const std::vector<HintOperand> bs = same ? as : Accesses().WithClampedForms(hint.b);
     Array<Any> entries;
     for (size_t i = 0; i < as.size(); ++i) {
       // Entries count in both directions.
@@ -220,7 +221,7 @@ class HintTaker : public StmtMutator {
   }
 
   void TellIfUseless(const Hint& hint, const HintOperand& operand) {
-    if (accesses_.MayMatch(operand)) return;
+    if (Accesses().MayMatch(operand)) return;
     const std::string named = DescribeOperand(operand);
     Note(kPass, kernel_, NoteKind::kDegraded,
          Text(hint.name(), " has no effect: the kernel accesses nothing that is ", named,
@@ -228,8 +229,15 @@ class HintTaker : public StmtMutator {
          {{"hint", tvm::ffi::String(hint.name())}, {"operand", named}});
   }
 
+  // Most kernels have no hints, and so need no accesses.
+  NamedAccesses& Accesses() {
+    if (!accesses_.has_value()) accesses_.emplace(root_block_->body);
+    return *accesses_;
+  }
+
   const PrimFunc& kernel_;
-  NamedAccesses accesses_;
+  const SBlock root_block_;
+  std::optional<NamedAccesses> accesses_;
   std::vector<const ForNode*> loops_;
   std::vector<Level> levels_;  // of loops_
   Level root_;
@@ -241,8 +249,8 @@ class HintTaker : public StmtMutator {
 
 tvm::transform::Pass NormalizeConflictHints() {
   auto run = [](PrimFunc kernel, const tvm::IRModule&, const tvm::transform::PassContext&) {
-    return RewriteKernels(
-        kernel, [&kernel](const SBlock& root) { return HintTaker(kernel, root->body).Take(root); });
+    return RewriteKernels(kernel,
+                          [&kernel](const SBlock& root) { return HintTaker(kernel, root).Take(); });
   };
   return transform::CreatePrimFuncPass(run, 0, "tl.NormalizeConflictHints", {});
 }
