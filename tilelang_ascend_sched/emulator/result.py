@@ -32,7 +32,7 @@ class Site:
 class Finding:
     """Something wrong. ``kind`` is one of deadlock, race, race-same-pipe, race-simt, never-written,
     out-of-range, flag-set-twice, flag-left-set, flag-overflow, lock-left-held, capacity, alignment,
-    budget, error."""
+    blind-spot, budget, error."""
 
     kind: str
     message: str

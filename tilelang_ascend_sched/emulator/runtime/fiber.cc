@@ -60,6 +60,7 @@ void Fiber::start(Entry entry, void* arg) {
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (stack_ == MAP_FAILED) abort();
     mprotect(stack_, kGuard, PROT_NONE);
+    mapped_bytes_ = stack_bytes_ + kGuard;
   }
   entry_ = entry;
   arg_ = arg;

@@ -63,17 +63,27 @@ void VfTrace::touch(uint64_t address, uint64_t bytes, Mode mode) {
     touch_gm(address, bytes, mode);
     return;
   }
-  // The guard areas around UB; anything else is the body's own stack or a constant table.
-  constexpr uint64_t kNear = 1 << 20;
-  if (offset + kNear < ub.size + 2 * kNear) {
-    Finding finding("capacity");
-    finding.message = "a vector function " + std::string(mode == Mode::Read ? "reads" : "writes") +
-                      " UB byte " + std::to_string(int64_t(offset)) + ", beyond its " +
-                      std::to_string(ub.size) + " bytes; launched at line " +
-                      line_of(machine().entry->instr.loc);
-    finding.at(*core_, machine().entry->instr);
-    report(std::move(finding));
-  }
+  touch_other(address, mode);
+}
+
+// What is neither UB nor an argument is the body's own stack or the emulator's memory, but for the
+// guard areas around UB and the scalar program's stack.
+void VfTrace::touch_other(uint64_t address, Mode mode) {
+  const LocalMemory& ub = core_->memory[int(Space::UB)];
+  const uint64_t offset = address - reinterpret_cast<uint64_t>(ub.data);
+  constexpr uint64_t kGuard = 1 << 20;
+  const bool near_ub = offset + kGuard < ub.size + 2 * kGuard;
+  if (!near_ub && !core_->fiber->holds(address)) return;
+  const std::string does = mode == Mode::Read ? "reads " : "writes ";
+  // Reading such an array is no race, but what its contents mean on the device is not known.
+  Finding finding(near_ub ? "capacity" : mode == Mode::Read ? "blind-spot" : "race-simt");
+  finding.message = "a vector function " + does +
+                    (near_ub ? "UB byte " + std::to_string(int64_t(offset)) + ", beyond its " +
+                                   std::to_string(ub.size) + " bytes"
+                             : "an array of the scalar program, which all threads share") +
+                    "; launched at line " + line_of(machine().entry->instr.loc);
+  finding.at(*core_, machine().entry->instr);
+  report(std::move(finding));
 }
 
 void VfTrace::touch_ub(uint64_t offset, uint64_t bytes, Mode mode) {

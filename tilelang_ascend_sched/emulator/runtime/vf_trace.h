@@ -21,6 +21,7 @@ class VfTrace {
  private:
   void touch_ub(uint64_t offset, uint64_t bytes, Mode mode);
   void touch_gm(uint64_t address, uint64_t bytes, Mode mode);
+  void touch_other(uint64_t address, Mode mode);
   void clash(uint64_t offset, uint32_t other, bool write);
   void collect(const std::vector<uint64_t>& bits, Mode mode);
 

@@ -7,6 +7,12 @@
 #include "emu/numeric/float16.h"
 #include "emu/numeric/float8.h"
 
+// The wheel's own 8-bit types, defined in its templates.
+namespace tl {
+struct float_e4m3_t;
+struct float_e5m2_t;
+}  // namespace tl
+
 namespace emu {
 
 enum class DType : uint8_t {
@@ -66,6 +72,8 @@ EMU_DTYPE(half, F16)
 EMU_DTYPE(bfloat16_t, BF16)
 EMU_DTYPE(float8_e4m3_t, E4M3)
 EMU_DTYPE(float8_e5m2_t, E5M2)
+EMU_DTYPE(tl::float_e4m3_t, E4M3)
+EMU_DTYPE(tl::float_e5m2_t, E5M2)
 EMU_DTYPE(float8_e8m0_t, E8M0)
 EMU_DTYPE(float4_e2m1x2_t, E2M1x2)
 EMU_DTYPE(float4_e1m2x2_t, E1M2x2)

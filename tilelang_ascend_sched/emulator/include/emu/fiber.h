@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace emu {
 
@@ -25,6 +26,11 @@ class Fiber {
 
   bool done() const { return done_; }
 
+  // Whether the address lies on this fiber's stack.
+  bool holds(uint64_t address) const {
+    return address - reinterpret_cast<uint64_t>(stack_) < mapped_bytes_;
+  }
+
   // Leaves the running fiber, back to its resumer.
   static void suspend();
 
@@ -35,6 +41,7 @@ class Fiber {
   static void trampoline(Fiber* self);
 
   size_t stack_bytes_;
+  size_t mapped_bytes_ = 0;
   void* stack_ = nullptr;
   void* sp_ = nullptr;          // where this fiber stopped
   void* resumer_sp_ = nullptr;  // where resume() was called
