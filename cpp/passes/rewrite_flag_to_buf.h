@@ -21,8 +21,7 @@ namespace tilelang_ascend_sched {
 //     provided the set is issued first. This holds for rings primed before a loop and for flags
 //     under a guard alike, since issue order is what counts, not loop or branch.
 //   - nothing can block for ever: a lock waits only for locks issued before it, and each of these
-//   is
-//     given back without waiting for anything issued after it.
+//     is given back without waiting for anything issued after it.
 //   - sharing a lock between the ids of a ring only adds order of the same kind.
 //   - what a flag forbids (set twice, left set) cannot arise, as nothing is counted.
 // A wait issued before its set is legal for flags (the waiting pipe stands still meanwhile) but

@@ -1,7 +1,7 @@
 """Whole kernels lowered with all our passes between stock ones.
 
-Where nothing that stock does wrong or by another choice is concerned, the AscendC is the same to the
-byte; where it differs, it runs right.
+The AscendC is the same to the byte, but where stock is wrong or another choice was as good; there it
+runs right.
 """
 
 from __future__ import annotations
