@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from tests.solver.problems import chains, recorded_loops, tiny_loops, tiny_regions
 from tilelang_ascend_sched.solver import (
@@ -25,6 +25,7 @@ from tilelang_ascend_sched.solver.stock import loop_problem
 BASE = chains(2)
 
 
+@settings(deadline=None, derandomize=True)
 @given(tiny_loops() | tiny_regions())
 def test_json_round_trip(problem: ScheduleProblem) -> None:
     assert ScheduleProblem.from_json(problem.to_json()) == problem

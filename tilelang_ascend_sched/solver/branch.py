@@ -16,7 +16,7 @@ from .answer import Work
 from .engine import Outcome, Status, deepest
 from .model import Model
 
-NODES_PER_EFFORT = 3000
+ROUNDS_PER_EFFORT = 16_000  # rounds of propagation; a node takes some five of them
 WIDE = 2**56  # above this, sums of two bounds might leave 64 bits
 
 
@@ -49,8 +49,12 @@ class BranchAndBound:
 
 
 def _limit(model: Model, effort: float) -> int:
-    """Nodes within this effort: each costs more the more tasks there are."""
-    return max(1, int(NODES_PER_EFFORT * effort * 24 / (24 + model.n)))
+    """Rounds of propagation within this effort: each costs more the more tasks there are."""
+    return max(1, int(ROUNDS_PER_EFFORT * effort * 24 / (24 + model.n)))
+
+
+class _OutOfRounds(Exception):
+    """The rounds of propagation allowed are used up."""
 
 
 class _State:
@@ -93,7 +97,9 @@ class _Search:
         self.cut = deepest(model, high) if self.exact else depth_at_most
         if depth_at_most is not None:
             self.cut = min(self.cut, depth_at_most)
-        self.nodes = 0
+        self.nodes = self.rounds = 0
+        self.best: tuple[int, ...] = ()
+        self.bound = 0  # depth that nothing at this II goes below
         n = model.n
         self.origin, self.source, self.sink = n, n + 1, n + 2
         self.turn = high if self.exact else 4 * (self.cut + high + 1)
@@ -115,40 +121,46 @@ class _Search:
         self.tied = [arc for arc in model.arcs if arc.buffer is not None]
 
     def run(self) -> Outcome:
+        try:
+            proven = self._search()
+        except _OutOfRounds:
+            status = Status.FOUND if self.best else Status.UNKNOWN
+            return self._outcome(status, self.bound, False)
+        if not self.best:
+            return self._outcome(Status.REFUTED, 0, False)
+        return self._outcome(Status.FOUND, self.bound, proven)
+
+    def _search(self) -> bool:
+        """Leaves the best starts in ``best``; returns whether nothing shallower is asked for."""
         root = self._root()
         if root is None or not self._propagate(root):
-            return self._outcome(Status.REFUTED, None, 0)
-        bound = int(root.d[self.source, self.sink])
-        best: tuple[int, ...] | None = None
+            return False
+        self.bound = int(root.d[self.source, self.sink])
         stack = [root]
         while stack:
-            if self.nodes >= self.limit:
-                return self._outcome(Status.FOUND if best else Status.UNKNOWN, best, bound)
             self.nodes += 1
             state = stack.pop()
             if not state.insert(self.sink, self.source, -self.cut) or not self._propagate(state):
                 continue
             starts = self._leaf(state)
-            if starts is not None:
-                best = starts
-                depth = self.model.depth(starts)
-                enough = max(bound, self.down_to or 0)
-                if self.down_to is None or depth <= enough:
-                    return self._outcome(Status.FOUND, best, bound, proven=depth <= enough)
-                self.cut = depth - 1
-                stack.append(state)
+            if starts is None:
+                stack.extend(self._split(state))
                 continue
-            stack.extend(self._split(state))
-        if best is None:
-            return self._outcome(Status.REFUTED, None, 0)
-        return self._outcome(Status.FOUND, best, self.model.depth(best), proven=True)
+            self.best = starts
+            depth = self.model.depth(starts)
+            enough = max(self.bound, self.down_to or 0)
+            if self.down_to is None or depth <= enough:
+                return depth <= enough
+            self.cut = depth - 1
+            stack.append(state)
+        if self.best:
+            self.bound = self.model.depth(self.best)
+        return True
 
-    def _outcome(
-        self, status: Status, starts: tuple[int, ...] | None, bound: int, proven: bool = False
-    ) -> Outcome:
-        nodes = max(1, self.nodes)
-        used = nodes / _limit(self.model, 1.0)
-        return Outcome(status, starts or (), proven, bound, used, Work(nodes=nodes))
+    def _outcome(self, status: Status, bound: int, proven: bool) -> Outcome:
+        used = max(1, self.rounds) / _limit(self.model, 1.0)
+        work = Work(nodes=max(1, self.nodes))
+        return Outcome(status, self.best, proven, bound, used, work)
 
     def _root(self) -> _State | None:
         model, ii, n = self.model, self.ii, self.model.n
@@ -191,6 +203,9 @@ class _Search:
 
     def _propagate(self, state: _State) -> bool:
         while True:
+            if self.rounds >= self.limit:
+                raise _OutOfRounds
+            self.rounds += 1
             changes = self._snap(state)
             if changes is None or not self._apply(state, changes):
                 return False
