@@ -1,0 +1,127 @@
+#include "verify/check.h"
+
+#include <algorithm>
+
+#include "verify/decode.h"
+#include "verify/run.h"
+
+namespace tilelang_ascend_sched::verify {
+
+namespace {
+
+constexpr size_t kMostFindings = 20;
+
+// The next script in depth-first order: the last choice not yet taken both ways, taken the other
+// way. Choices are taken as true first.
+std::optional<std::vector<bool>> NextScript(std::vector<bool> choices) {
+  while (!choices.empty() && !choices.back()) choices.pop_back();
+  if (choices.empty()) return std::nullopt;
+  choices.back() = false;
+  return choices;
+}
+
+std::string TextOf(const std::map<Symbol, int64_t>& inputs, const Symbols& symbols) {
+  std::string text;
+  for (const auto& [symbol, number] : inputs) {
+    Value value;
+    value.terms.push_back({symbol, 1});
+    if (!text.empty()) text += ", ";
+    text += symbols.Text(value) + " = " + std::to_string(number);
+  }
+  return text;
+}
+
+// Walks the path once more with numbers for all inputs. What goes wrong then goes wrong.
+std::vector<Finding> Confirm(const Search& search, const Path& path) {
+  const auto inputs = path.Witness();
+  if (!inputs) return {};
+  Search concrete{search.program, search.periods, search.symbols, search.limits, {}, 0};
+  Path only(*search.symbols, {});
+  Run run(&concrete, &only, &*inputs);
+  run.Execute();
+  std::vector<Finding> certain;
+  for (Finding finding : run.findings()) {
+    if (!finding.certain) continue;
+    finding.inputs = TextOf(*inputs, *search.symbols);
+    certain.push_back(std::move(finding));
+  }
+  return certain;
+}
+
+bool SameKind(const Finding& a, const Finding& b) {
+  auto key = [](const Finding& finding) {
+    const int first = finding.first ? finding.first->source.line : 0;
+    const int second = finding.second ? finding.second->source.line : 0;
+    const std::string text = finding.first ? finding.first->source.text : "";
+    return std::tuple(finding.kind, finding.message, first, second, text);
+  };
+  return key(a) == key(b);
+}
+
+void Explore(Program* program, Report* report) {
+  const Periods periods(*program);
+  Search search{*program, periods, &program->symbols, Limits{}, {}, 0};
+  std::optional<std::vector<bool>> script = std::vector<bool>();
+  while (script) {
+    Path path(program->symbols, *script);
+    Run run(&search, &path, nullptr);
+    run.Execute();
+    ++report->paths;
+    std::vector<Finding> findings = run.findings();
+    const bool symbolic = std::any_of(findings.begin(), findings.end(),
+                                      [](const Finding& finding) { return !finding.certain; });
+    if (!findings.empty() && (symbolic || !path.choices().empty())) {
+      std::vector<Finding> confirmed = Confirm(search, path);
+      if (!confirmed.empty()) {
+        findings = std::move(confirmed);
+      } else {
+        for (Finding& finding : findings) {
+          // With no choice made, what does not rest on a symbolic region is certain.
+          if (!path.choices().empty()) finding.certain = false;
+        }
+      }
+    }
+    bool certain = false;
+    for (Finding& finding : findings) {
+      certain = certain || finding.certain;
+      const bool known =
+          std::any_of(report->findings.begin(), report->findings.end(),
+                      [&](const Finding& other) { return SameKind(finding, other); });
+      if (!known && report->findings.size() < kMostFindings) {
+        report->findings.push_back(std::move(finding));
+      }
+    }
+    if (certain) break;
+    script = NextScript(path.choices());
+    if (script && report->paths >= search.limits.paths) {
+      Finding finding{"budget", false};
+      finding.message = "more than " + std::to_string(search.limits.paths) +
+                        " ways through the kernel depend on run-time inputs";
+      report->findings.push_back(std::move(finding));
+      break;
+    }
+    if (script && search.events >= search.limits.events) break;
+  }
+  report->events = search.events;
+}
+
+}  // namespace
+
+Report Check(const tvm::tirx::PrimFunc& kernel) {
+  Report report;
+  Program program = Decode(kernel);
+  report.kernel = program.kernel;
+  Explore(&program, &report);
+  report.assumptions.push_back("tensors in GM do not overlap each other");
+  report.assumptions.push_back("blocks do not exchange data through GM");
+  for (const Finding& finding : report.findings) {
+    if (finding.certain) {
+      report.verdict = Verdict::kRefused;
+      break;
+    }
+    report.verdict = Verdict::kNotProven;
+  }
+  return report;
+}
+
+}  // namespace tilelang_ascend_sched::verify

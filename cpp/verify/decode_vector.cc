@@ -1,0 +1,398 @@
+// Vector functions: one instruction of the V pipe that touches what all its threads or lanes touch.
+#include <tvm/ffi/extra/structural_equal.h>
+#include <tvm/ffi/extra/structural_hash.h>
+#include <tvm/tirx/analysis.h>
+#include <tvm/tirx/builtin.h>
+#include <tvm/tirx/op.h>
+#include <tvm/tirx/stmt_functor.h>
+
+#include <algorithm>
+
+#include "verify/decode.h"
+
+namespace tilelang_ascend_sched::verify {
+
+using namespace tvm::tirx;
+using tvm::Downcast;
+using tvm::IntImmNode;
+using tvm::PrimExpr;
+
+namespace {
+
+// `factor * [0, count)` elements.
+struct Dimension {
+  int64_t factor;
+  int64_t count;
+};
+
+}  // namespace
+
+class VectorFunction : public StmtExprVisitor {
+ public:
+  explicit VectorFunction(Decoder* decoder) : decoder_(*decoder) {}
+
+  std::vector<AccessPattern> accesses;
+  std::string not_modelled;
+
+ private:
+  struct Linear {
+    Expr outer;
+    std::vector<Dimension> dimensions{};
+    bool approximate = false;
+    bool anywhere = false;
+  };
+
+  void VisitStmt_(const AttrStmtNode* attr) final {
+    if (attr->attr_key == tvm::tirx::attr::thread_extent) {
+      const auto* axis = attr->node.as<IterVarNode>();
+      const auto* extent = attr->value.as<IntImmNode>();
+      if (axis != nullptr) Enter(axis->var, 0, extent == nullptr ? -1 : extent->value);
+    }
+    StmtExprVisitor::VisitStmt_(attr);
+  }
+
+  void VisitStmt_(const ForNode* loop) final {
+    const auto* minimum = loop->min.as<IntImmNode>();
+    const auto bound = analyzer_.const_int_bound(loop->extent);
+    const bool bounded = minimum != nullptr && bound->max_value < kUnbounded;
+    const bool exact = bounded && loop->extent.as<IntImmNode>() != nullptr;
+    Enter(loop->loop_var, bounded ? minimum->value : 0, bounded ? bound->max_value : -1);
+    inner_[loop->loop_var.get()].exact = exact;
+    StmtExprVisitor::VisitStmt_(loop);
+  }
+
+  void VisitStmt_(const BindNode* bind) final {
+    bound_[bind->var.get()] = bind->value;
+    StmtExprVisitor::VisitStmt_(bind);
+  }
+
+  void VisitStmt_(const IfThenElseNode* branch) final {
+    VisitExpr(branch->condition);
+    // `thread == 0` and `thread < 64` say which threads run the branch.
+    const auto* equal = branch->condition.as<EQNode>();
+    const auto* less = branch->condition.as<LTNode>();
+    const PrimExpr left = equal ? equal->a : less ? less->a : PrimExpr();
+    const PrimExpr right = equal ? equal->b : less ? less->b : PrimExpr();
+    const auto* var = left.defined() ? left.as<VarNode>() : nullptr;
+    const auto* limit = right.defined() ? right.as<IntImmNode>() : nullptr;
+    auto at = var == nullptr ? inner_.end() : inner_.find(var);
+    if (at != inner_.end() && limit != nullptr) {
+      const Inner saved = at->second;
+      at->second = equal ? Inner{limit->value, 1, saved.exact}
+                         : Inner{saved.minimum, std::min(saved.count, limit->value), saved.exact};
+      VisitStmt(branch->then_case);
+      inner_[var] = saved;
+    } else {
+      const bool saved = guarded_;
+      guarded_ = guarded_ || OnlyInner(branch->condition);
+      VisitStmt(branch->then_case);
+      guarded_ = saved;
+    }
+    if (branch->else_case.has_value()) VisitStmt(branch->else_case.value());
+  }
+
+  void VisitStmt_(const BufferStoreNode* store) final {
+    Access(store->buffer, store->indices, true);
+    StmtExprVisitor::VisitStmt_(store);
+  }
+
+  void VisitExpr_(const BufferLoadNode* load) final {
+    Access(load->buffer, load->indices, false);
+    StmtExprVisitor::VisitExpr_(load);
+  }
+
+  void VisitExpr_(const CallNode* call) final {
+    const auto* op = call->op.as<tvm::OpNode>();
+    const std::string name = op == nullptr ? "" : std::string(op->name);
+    const bool atomic = atomic_;
+    if (name.find("atomic") != std::string::npos) atomic_ = true;
+    if (name == "tl.simd.vsts") {
+      StoreVector(call);
+    } else if (call->op.same_as(builtin::tvm_access_ptr())) {
+      const auto* mask = call->args[4].as<IntImmNode>();
+      const auto* extent = call->args[3].as<IntImmNode>();
+      const int64_t rights = mask == nullptr ? 3 : mask->value;
+      Record(call, extent == nullptr ? -1 : extent->value, (rights & 2) != 0, false);
+    } else if (call->op.same_as(builtin::address_of())) {
+      const auto* load = call->args[0].as<BufferLoadNode>();
+      if (load != nullptr) Access(load->buffer, load->indices, true);
+    } else {
+      if (name == "tl.simd.vgather2" || name == "tl.simd.vgatherb" ||
+          name == "tl.simd.vscatter" || name == "tl.simd.vsstb") {
+        not_modelled = "addresses computed in vector registers (" + name.substr(8) + ")";
+      }
+      StmtExprVisitor::VisitExpr_(call);
+    }
+    atomic_ = atomic;
+  }
+
+  // A store under a lane mask writes as many lanes as the mask's pattern says.
+  void StoreVector(const CallNode* call) {
+    const auto* pointer = call->args[0].as<CallNode>();
+    if (pointer == nullptr || !pointer->op.same_as(builtin::tvm_access_ptr())) {
+      not_modelled = "a vector store through a moving pointer";
+      return;
+    }
+    const auto* extent = pointer->args[3].as<IntImmNode>();
+    int64_t lanes = extent == nullptr ? -1 : extent->value;
+    bool exact = false;
+    PrimExpr mask = call->args[2];
+    if (const auto* var = mask.as<VarNode>()) {
+      auto at = bound_.find(var);
+      if (at != bound_.end()) mask = at->second;
+    }
+    const auto* made = mask.as<CallNode>();
+    const auto* op = made == nullptr ? nullptr : made->op.as<tvm::OpNode>();
+    if (op != nullptr && op->name == "tl.simd.pset" && made->args.size() > 1) {
+      const auto* pattern = made->args[1].as<StringImmNode>();
+      const std::string name = pattern == nullptr ? "" : std::string(pattern->value);
+      if (name == "PAT_ALL") exact = true;
+      if (name.rfind("PAT_VL", 0) == 0) {
+        lanes = std::min<int64_t>(lanes, std::stoll(name.substr(6)));
+        exact = true;
+      }
+    }
+    Record(pointer, lanes, true, !exact && lanes != 1);
+    for (size_t i = 1; i < call->args.size(); ++i) VisitExpr(call->args[i]);
+  }
+
+  void Access(const Buffer& buffer, const tvm::ffi::Array<PrimExpr>& indices, bool writes) {
+    Pointer pointer;
+    if (indices.size() != 1 || !decoder_.Locate(buffer->data, &pointer)) return;
+    if (!Conflicts(pointer)) return;
+    pointer.element_bits = buffer->dtype.bits() * buffer->dtype.lanes();
+    if (Seen(buffer->data, indices[0], 1, writes)) return;
+    Add(pointer, indices[0], 1, writes, false, buffer);
+  }
+
+  void Record(const CallNode* pointer_call, int64_t extent, bool writes, bool approximate) {
+    Pointer pointer;
+    const Var data = Downcast<Var>(pointer_call->args[1]);
+    if (!decoder_.Locate(data, &pointer) || !Conflicts(pointer)) return;
+    const tvm::DataType dtype = pointer_call->args[0].dtype();
+    pointer.element_bits = dtype.bits() * dtype.lanes();
+    if (Seen(data, pointer_call->args[2], extent, writes)) return;
+    Add(pointer, pointer_call->args[2], extent, writes, approximate, Buffer());
+  }
+
+  bool Conflicts(const Pointer& pointer) const {
+    return pointer.space != Space::kGm || decoder_.program_.tensors[pointer.tensor].written;
+  }
+
+  bool Seen(const Var& data, const PrimExpr& index, int64_t extent, bool writes) {
+    const tvm::ffi::Array<tvm::ffi::Any> key{data, index, tvm::IntImm(tvm::DataType::Int(64), extent),
+                                             tvm::IntImm(tvm::DataType::Int(64), writes + 2 * atomic_)};
+    const int64_t hash = tvm::ffi::StructuralHash::Hash(key, true);
+    for (const auto& other : seen_[hash]) {
+      if (tvm::ffi::StructuralEqual::Equal(key, other, true)) return true;
+    }
+    seen_[hash].push_back(key);
+    return false;
+  }
+
+  void Add(Pointer pointer, const PrimExpr& index, int64_t extent, bool writes, bool approximate,
+           const Buffer& buffer) {
+    Linear linear{decoder_.Constant(0)};
+    Split(index, 1, &linear);
+    int64_t run = 1;
+    int64_t begin = 0;
+    linear.approximate = linear.approximate || approximate || extent < 0;
+    if (guarded_ && !linear.dimensions.empty()) linear.approximate = true;
+    std::vector<Dimension> dimensions;
+    for (Dimension dimension : linear.dimensions) {
+      if (dimension.count <= 1 || dimension.factor == 0) continue;
+      if (dimension.factor < 0) {
+        begin += dimension.factor * (dimension.count - 1);
+        dimension.factor = -dimension.factor;
+      }
+      dimensions.push_back(dimension);
+    }
+    if (extent > 1) dimensions.push_back({1, extent});
+    std::sort(dimensions.begin(), dimensions.end(),
+              [](const Dimension& a, const Dimension& b) { return a.factor < b.factor; });
+    int64_t rows = 1, stride = 0;
+    for (const Dimension& dimension : dimensions) {
+      if (dimension.factor <= run && rows == 1) {
+        run += dimension.factor * (dimension.count - 1);
+      } else if (rows == 1) {
+        rows = dimension.count;
+        stride = dimension.factor;
+      } else if (dimension.factor <= stride * rows && dimension.factor % stride == 0) {
+        rows += dimension.factor / stride * (dimension.count - 1);
+      } else {
+        // More than two levels: everything from the first byte to the last.
+        run += stride * (rows - 1) + dimension.factor * (dimension.count - 1);
+        rows = 1;
+        linear.approximate = true;
+      }
+    }
+    auto bytes = [&](int64_t elements) {
+      return decoder_.Constant((elements * pointer.element_bits + 7) / 8);
+    };
+    Expr offset = decoder_.Add(linear.outer, decoder_.Constant(begin));
+    if (linear.anywhere || extent < 0) {
+      linear.approximate = true;
+      const auto* size = buffer.defined() ? buffer->shape[0].as<IntImmNode>() : nullptr;
+      if (linear.anywhere) offset = decoder_.Constant(size == nullptr ? 0 : ConstantPart(index));
+      const bool gm = pointer.space == Space::kGm;
+      run = size != nullptr ? size->value
+                            : (gm ? kUnbounded : CapacityOf(pointer.space, false)) * 8 /
+                                  pointer.element_bits;
+      rows = 1;
+    }
+    pointer.begin = decoder_.BytesOf(offset, pointer.element_bits);
+    AccessPattern access = decoder_.Rows(pointer, decoder_.Constant(0), decoder_.Constant(rows),
+                                         bytes(run), bytes(stride), writes);
+    access.approximate = linear.approximate;
+    access.atomic = atomic_;
+    accesses.push_back(access);
+  }
+
+  // Adds `factor * expr` to `linear`.
+  void Split(const PrimExpr& expr, int64_t factor, Linear* linear) {
+    if (const auto* ramp = expr.as<RampNode>()) {
+      Split(ramp->base, factor, linear);
+      const auto* step = ramp->stride.as<IntImmNode>();
+      const auto* lanes = ramp->lanes.as<IntImmNode>();
+      if (step && lanes) {
+        linear->dimensions.push_back({factor * step->value, lanes->value});
+      } else {
+        linear->anywhere = true;
+      }
+      return;
+    }
+    if (const auto* broadcast = expr.as<BroadcastNode>()) {
+      return Split(broadcast->value, factor, linear);
+    }
+    if (!DependsOnInner(expr)) {
+      const Expr outer = decoder_.Times(decoder_.Compile(expr), factor);
+      linear->outer = decoder_.Add(linear->outer, outer);
+      return;
+    }
+    if (const auto* add = expr.as<AddNode>()) {
+      Split(add->a, factor, linear);
+      return Split(add->b, factor, linear);
+    }
+    if (const auto* subtract = expr.as<SubNode>()) {
+      Split(subtract->a, factor, linear);
+      return Split(subtract->b, -factor, linear);
+    }
+    if (const auto* multiply = expr.as<MulNode>()) {
+      if (const auto* number = multiply->b.as<IntImmNode>()) {
+        return Split(multiply->a, factor * number->value, linear);
+      }
+      if (const auto* number = multiply->a.as<IntImmNode>()) {
+        return Split(multiply->b, factor * number->value, linear);
+      }
+    }
+    if (const auto* cast = expr.as<CastNode>()) return Split(cast->value, factor, linear);
+    if (const auto* var = expr.as<VarNode>()) {
+      auto bound = bound_.find(var);
+      if (bound != bound_.end()) return Split(bound->second, factor, linear);
+      auto at = inner_.find(var);
+      if (at != inner_.end() && at->second.count >= 0) {
+        linear->outer = decoder_.Add(linear->outer, decoder_.Constant(factor * at->second.minimum));
+        linear->dimensions.push_back({factor, at->second.count});
+        linear->approximate = linear->approximate || !at->second.exact;
+        return;
+      }
+    }
+    const auto* divide = expr.as<FloorDivNode>();
+    const auto* modulo = expr.as<FloorModNode>();
+    const PrimExpr numerator = divide ? divide->a : modulo ? modulo->a : PrimExpr();
+    const PrimExpr denominator = divide ? divide->b : modulo ? modulo->b : PrimExpr();
+    const auto* var = numerator.defined() ? numerator.as<VarNode>() : nullptr;
+    const auto* number = denominator.defined() ? denominator.as<IntImmNode>() : nullptr;
+    auto at = var == nullptr ? inner_.end() : inner_.find(var);
+    if (number && at != inner_.end() && at->second.minimum == 0 && at->second.count > 0) {
+      const int64_t count = divide ? (at->second.count - 1) / number->value + 1
+                                   : std::min(at->second.count, number->value);
+      linear->dimensions.push_back({factor, count});
+      return;
+    }
+    for (const auto& [name, inner] : inner_) {
+      if (inner.count > 0) {
+        analyzer_.Bind(tvm::ffi::GetRef<Var>(name),
+                       tvm::Range::FromMinExtent(
+                           tvm::IntImm(name->dtype, inner.minimum),
+                           tvm::IntImm(name->dtype, inner.count)),
+                       true);
+      }
+    }
+    const auto bound = analyzer_.const_int_bound(expr);
+    linear->approximate = true;
+    if (bound->min_value > -kUnbounded && bound->max_value < kUnbounded) {
+      linear->outer = decoder_.Add(linear->outer, decoder_.Constant(factor * bound->min_value));
+      linear->dimensions.push_back({factor, bound->max_value - bound->min_value + 1});
+    } else {
+      linear->anywhere = true;
+    }
+  }
+
+  // Whether `expr` differs between threads, or is not known outside the function.
+  bool DependsOnInner(const PrimExpr& expr) const {
+    bool depends = false;
+    PostOrderVisit(expr, [&](const tvm::ffi::ObjectRef& node) {
+      if (const auto* var = node.as<VarNode>()) {
+        depends = depends || inner_.count(var) != 0 || bound_.count(var) != 0;
+      } else if (const auto* load = node.as<BufferLoadNode>()) {
+        depends = depends || decoder_.slots_.count(load->buffer->data.get()) == 0;
+      }
+    });
+    return depends;
+  }
+
+  // A condition on threads alone narrows what a region touches in every run; one on numbers from
+  // outside may hold for all threads.
+  bool OnlyInner(const PrimExpr& condition) const {
+    bool only = true;
+    PostOrderVisit(condition, [&](const tvm::ffi::ObjectRef& node) {
+      if (const auto* var = node.as<VarNode>()) only = only && inner_.count(var) != 0;
+      if (node.as<BufferLoadNode>()) only = false;
+    });
+    return only;
+  }
+
+  static int64_t ConstantPart(const PrimExpr& index) {
+    if (const auto* add = index.as<AddNode>()) return ConstantPart(add->a) + ConstantPart(add->b);
+    if (const auto* number = index.as<IntImmNode>()) return number->value;
+    if (const auto* broadcast = index.as<BroadcastNode>()) return ConstantPart(broadcast->value);
+    if (const auto* divide = index.as<FloorDivNode>()) {
+      const auto* a = divide->a.as<IntImmNode>();
+      const auto* b = divide->b.as<IntImmNode>();
+      if (a && b) return a->value / b->value;
+    }
+    return 0;
+  }
+
+  void Enter(const Var& var, int64_t minimum, int64_t count) {
+    inner_[var.get()] = {minimum, count, true};
+  }
+
+  struct Inner {
+    int64_t minimum;
+    int64_t count;  // -1: not bounded
+    bool exact;
+  };
+
+  Decoder& decoder_;
+  tvm::arith::Analyzer analyzer_;
+  std::map<const VarNode*, Inner> inner_;
+  std::unordered_map<const VarNode*, PrimExpr> bound_;
+  std::unordered_map<int64_t, std::vector<tvm::ffi::Array<tvm::ffi::Any>>> seen_;
+  bool atomic_ = false;
+  bool guarded_ = false;
+};
+
+Node* Decoder::Vector(const SBlockNode* block) {
+  Source source = At(tvm::ffi::GetRef<Stmt>(block), "");
+  source.text = block->name_hint == "SIMT_VF" ? "SimtVF region" : "SimdVF region";
+  VectorFunction function(this);
+  function(block->body);
+  if (!function.not_modelled.empty()) return NotModelled(function.not_modelled, source);
+  Instruction instruction{Action::kAccess, Pipe::kV};
+  instruction.accesses = std::move(function.accesses);
+  return Issue(std::move(instruction), source);
+}
+
+}  // namespace tilelang_ascend_sched::verify

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "verify/program.h"
+
+namespace tilelang_ascend_sched::verify {
+
+// How many events of each thread have completed, as far as the owner of the clock can know.
+struct Clock {
+  std::array<uint32_t, kThreads> known{};
+
+  void Join(const Clock& other) {
+    for (int i = 0; i < kThreads; ++i) known[i] = std::max(known[i], other.known[i]);
+  }
+};
+
+// `rows` runs of `row_bytes` bytes, `stride` bytes apart. Two regions compare only if the symbolic
+// parts of their addresses (`base`) are the same.
+struct Region {
+  int64_t begin = 0;
+  int64_t row_bytes = 0;
+  int64_t rows = 1;
+  int64_t stride = 0;
+  int32_t base = 0;
+
+  int64_t end() const { return begin + (rows - 1) * stride + row_bytes; }
+};
+
+bool Overlap(const Region& a, const Region& b);
+bool Covers(const Region& outer, const Region& inner);
+
+// The innermost loops around an event and their turns; a null loop ends the list.
+struct Turns {
+  static constexpr int kKept = 3;
+  std::array<const Node*, kKept> loops{};
+  std::array<int64_t, kKept> turns{};
+};
+
+// One access that a later one may have to wait for.
+struct Record {
+  Region region;
+  const Instruction* instruction;
+  Turns turns;
+  uint32_t index;  // of the event in its thread
+  Thread thread;
+  bool writes;
+  bool atomic;
+  bool approximate;
+  bool unit_flag;
+};
+
+// What was touched in one memory, as far as it can still conflict.
+class Memory {
+ public:
+  // Calls `conflict(record)` for each recorded access that overlaps `access`, one of the two a
+  // write; records `access`; forgets what `access` stands for from now on: accesses that it covers
+  // and that `ordered(record)` says are complete before it. Whoever is ordered after the access is
+  // ordered after those too; that it may touch less than its region can only ask for more order.
+  template <typename Ordered, typename Conflict>
+  void Touch(const Record& access, Ordered ordered, Conflict conflict) {
+    size_t kept = 0;
+    for (size_t i = 0; i < records_.size(); ++i) {
+      const Record& record = records_[i];
+      bool forget = false;
+      if (Overlap(record.region, access.region)) {
+        if ((record.writes || access.writes) && !(record.atomic && access.atomic)) conflict(record);
+        // Knowing that the later of two reads by one thread is complete is knowing both are.
+        const bool stands_for = access.writes ? ordered(record)
+                                              : !record.writes && record.thread == access.thread;
+        forget = stands_for && Covers(access.region, record.region) && access.atomic == record.atomic &&
+                 access.unit_flag == record.unit_flag;
+      }
+      if (!forget) records_[kept++] = records_[i];
+    }
+    records_.resize(kept);
+    records_.push_back(access);
+  }
+
+  template <typename Predicate>
+  void Forget(Predicate predicate) {
+    std::erase_if(records_, predicate);
+  }
+
+  const std::vector<Record>& records() const { return records_; }
+
+ private:
+  std::vector<Record> records_;
+};
+
+}  // namespace tilelang_ascend_sched::verify

@@ -1,0 +1,61 @@
+// Findings in the words of whoever wrote the kernel.
+#include "verify/run.h"
+
+namespace tilelang_ascend_sched::verify {
+
+Site Run::SiteOf(const Instruction& instruction, Core core, const Turns& turns) const {
+  Site site{instruction.source, core, instruction.pipe, {}};
+  for (int i = 0; i < Turns::kKept && turns.loops[i] != nullptr; ++i) {
+    const std::string& name = turns.loops[i]->name;
+    site.turns.push_back({name.empty() ? "while" : name, turns.turns[i]});
+  }
+  return site;
+}
+
+void Run::ReportRace(const Record& earlier, const Record& later, const Access& access) {
+  const auto key = std::pair{earlier.instruction->number, later.instruction->number};
+  if (!reported_.insert(key).second) return;
+  const Core from = CoreOf(earlier.thread), to = CoreOf(later.thread);
+  const Pipe source = PipeOf(earlier.thread), target = PipeOf(later.thread);
+  Finding finding{"race"};
+  finding.certain = !earlier.approximate && !later.approximate &&
+                    earlier.region.base == later.region.base;
+  finding.first = SiteOf(*earlier.instruction, from, earlier.turns);
+  finding.second = SiteOf(*later.instruction, to, later.turns);
+  finding.memory = NameOf(access.space);
+  if (access.tensor >= 0) finding.tensor = program_.tensors[access.tensor].name;
+  finding.begin = std::max(earlier.region.begin, later.region.begin);
+  finding.end = std::min(earlier.region.end(), later.region.end());
+  const char* kind = !later.writes    ? "reads bytes that may not be written yet"
+                     : earlier.writes ? "writes bytes that may still be written"
+                                      : "writes bytes that may still be read";
+  finding.message = kind;
+  for (int i = 0; i < Turns::kKept && earlier.turns.loops[i] != nullptr; ++i) {
+    for (int j = 0; j < Turns::kKept && later.turns.loops[j] != nullptr; ++j) {
+      if (earlier.turns.loops[i] != later.turns.loops[j]) continue;
+      if (!finding.distance.empty()) finding.distance += ", ";
+      const int64_t distance = later.turns.turns[j] - earlier.turns.turns[i];
+      const std::string& name = earlier.turns.loops[i]->name;
+      finding.distance += (name.empty() ? "while" : name) + " + " + std::to_string(distance);
+    }
+  }
+  const std::string a = NameOf(source), b = NameOf(target);
+  finding.missing = std::string(NameOf(from)) + " " + a + " -> " + NameOf(to) + " " + b;
+  if (from != to) {
+    finding.supply = "cross_core_set_flag(4, \"PIPE_" + a + "\", id) after the first, " +
+                     "cross_core_wait_flag(4, \"PIPE_" + b + "\", id) before the second";
+  } else if (source == target) {
+    finding.supply = "pipe_barrier(\"PIPE_" + a + "\") between them";
+  } else {
+    finding.supply = "set_flag(\"" + a + "_" + b + "\", id) after the first, wait_flag(\"" + a +
+                     "_" + b + "\", id) before the second";
+  }
+  Report(std::move(finding));
+}
+
+void Run::Report(Finding finding) {
+  constexpr size_t kMost = 50;
+  if (findings_.size() < kMost) findings_.push_back(std::move(finding));
+}
+
+}  // namespace tilelang_ascend_sched::verify

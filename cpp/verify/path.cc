@@ -1,0 +1,164 @@
+#include "verify/path.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace tilelang_ascend_sched::verify {
+
+namespace {
+
+int64_t FloorDiv(int64_t a, int64_t b) {
+  const int64_t quotient = a / b;
+  return quotient - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
+
+}  // namespace
+
+Range Path::Bounds(const Value& value) const {
+  if (value.known()) return {value.constant, value.constant};
+  Range sum = {value.constant, value.constant};
+  for (const Term& term : value.terms) {
+    Value symbol;
+    symbol.terms.push_back({term.symbol, 1});
+    Range range = symbols_.Bounds(symbol);
+    auto fact = facts_.find(symbol.terms);
+    if (fact != facts_.end()) {
+      range.low = std::max(range.low, fact->second.low);
+      range.high = std::min(range.high, fact->second.high);
+    }
+    const int64_t low = term.factor * (term.factor > 0 ? range.low : range.high);
+    const int64_t high = term.factor * (term.factor > 0 ? range.high : range.low);
+    sum.low = std::max(-kUnbounded, sum.low + std::clamp(low, -kUnbounded, kUnbounded));
+    sum.high = std::min(kUnbounded, sum.high + std::clamp(high, -kUnbounded, kUnbounded));
+  }
+  auto apply = [&](bool negative) {
+    Value key = Scale(value, negative ? -1 : 1);
+    auto fact = facts_.find(key.terms);
+    if (fact == facts_.end()) return;
+    if (negative) {
+      sum.low = std::max(sum.low, value.constant - fact->second.high);
+      sum.high = std::min(sum.high, value.constant - fact->second.low);
+    } else {
+      sum.low = std::max(sum.low, value.constant + fact->second.low);
+      sum.high = std::min(sum.high, value.constant + fact->second.high);
+    }
+  };
+  apply(value.terms[0].factor < 0);
+  return sum;
+}
+
+void Path::Learn(const Decision& decision) {
+  auto [fact, is_new] = facts_.try_emplace(decision.terms, Range{-kUnbounded, kUnbounded});
+  if (decision.holds) {
+    fact->second.high = std::min(fact->second.high, decision.bound);
+  } else {
+    fact->second.low = std::max(fact->second.low, decision.bound + 1);
+  }
+}
+
+bool Path::AtMostZero(const Value& value, int depth) {
+  if (value.known()) return value.constant <= 0;
+  const Range range = Bounds(value);
+  if (range.high <= 0) return true;
+  if (range.low > 0) return false;
+  // A comparison of a quotient says the same of its numerator; all comparisons of one number then
+  // meet in one place.
+  if (value.terms.size() == 1) {
+    const Term& term = value.terms[0];
+    Value numerator;
+    int64_t divisor;
+    if (symbols_.IsQuotient(term.symbol, &numerator, &divisor)) {
+      if (term.factor > 0) {
+        const int64_t most = FloorDiv(-value.constant, term.factor);
+        return AtMostZero(numerator - Value(most * divisor + divisor - 1), depth);
+      }
+      const int64_t least = -FloorDiv(-value.constant, -term.factor);
+      return AtMostZero(Value(least * divisor) - numerator, depth);
+    }
+  }
+  // Normal form: coprime factors, the first one positive.
+  int64_t common = 0;
+  for (const Term& term : value.terms) common = std::gcd(common, term.factor);
+  const bool negative = value.terms[0].factor < 0;
+  Decision decision;
+  for (const Term& term : value.terms) {
+    decision.terms.push_back({term.symbol, (negative ? -term.factor : term.factor) / common});
+  }
+  decision.depth = depth;
+  // value <= 0 is sum <= bound, or, turned around, not sum <= bound.
+  decision.bound = negative ? -FloorDiv(-value.constant, common) - 1
+                            : FloorDiv(-value.constant, common);
+  bool outcome = true;
+  if (next_ < script_.size()) outcome = script_[next_++];
+  choices_.push_back(outcome);
+  decision.holds = outcome != negative;
+  decisions_.push_back(decision);
+  all_decisions_.push_back(decision);
+  Learn(decision);
+  return outcome;
+}
+
+bool Path::Zero(const Value& value, int depth) {
+  return AtMostZero(value, depth) && AtMostZero(Scale(value, -1), depth);
+}
+
+std::optional<int64_t> Path::Number(const Value& value, int choices, int depth) {
+  if (value.known()) return value.constant;
+  const Range range = Bounds(value);
+  if (range.high - range.low >= choices) return std::nullopt;
+  for (int64_t number = range.low; number < range.high; ++number) {
+    if (AtMostZero(value - Value(number), depth)) return number;
+  }
+  return range.high;
+}
+
+void Path::ForgetFrom(int depth) {
+  std::erase_if(decisions_, [depth](const Decision& decision) { return decision.depth >= depth; });
+  facts_.clear();
+  for (const Decision& decision : decisions_) Learn(decision);
+}
+
+std::optional<std::map<Symbol, int64_t>> Path::Witness() const {
+  std::map<Symbol, Range> inputs;
+  std::set<int64_t> interesting = {0, 1, 2};
+  for (const Decision& decision : all_decisions_) {
+    Value sum;
+    sum.terms = decision.terms;
+    symbols_.Inputs(sum, &inputs);
+    for (int64_t near = -1; near <= 1; ++near) interesting.insert(decision.bound + near);
+  }
+  std::vector<std::vector<int64_t>> candidates;
+  std::map<Symbol, int64_t> numbers;
+  for (const auto& [symbol, range] : inputs) {
+    std::set<int64_t> tried = {range.low, range.high};
+    for (int64_t number : interesting) {
+      for (int64_t scaled : {number, -number}) {
+        if (scaled >= range.low && scaled <= range.high) tried.insert(scaled);
+      }
+    }
+    candidates.emplace_back(tried.begin(), tried.end());
+    numbers[symbol] = range.low;
+  }
+  // A fixed sequence of mixed guesses: each number in turn takes each candidate.
+  constexpr int kGuesses = 4096;
+  uint64_t random = 88172645463325252ull;
+  for (int guess = 0; guess < kGuesses; ++guess) {
+    size_t i = 0;
+    for (auto& [symbol, number] : numbers) {
+      random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+      number = candidates[i][random % candidates[i].size()];
+      ++i;
+    }
+    const bool fits = std::all_of(
+        all_decisions_.begin(), all_decisions_.end(), [&](const Decision& decision) {
+          Value sum;
+          sum.terms = decision.terms;
+          return (symbols_.Concrete(sum, numbers) <= decision.bound) == decision.holds;
+        });
+    if (fits) return numbers;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tilelang_ascend_sched::verify

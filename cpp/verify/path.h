@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "verify/value.h"
+
+namespace tilelang_ascend_sched::verify {
+
+// `sum of terms <= bound` was taken to be `holds`.
+struct Decision {
+  std::vector<Term> terms;
+  int64_t bound;
+  bool holds;
+  int depth;  // so many loops stood around the statement that asked
+};
+
+// One way through the kernel: what was assumed of conditions that run-time inputs decide. Paths are
+// walked depth first; each walk begins anew and repeats the decisions of its `script`.
+class Path {
+ public:
+  Path(const Symbols& symbols, std::vector<bool> script) : symbols_(symbols), script_(script) {}
+
+  // Whether `value <= 0` on this path; decides it if nothing known settles it.
+  bool AtMostZero(const Value& value, int depth);
+  bool Zero(const Value& value, int depth);
+
+  // The one number that `value` has on this path, deciding between those in its range; nothing if
+  // the range has more than `choices`.
+  std::optional<int64_t> Number(const Value& value, int choices, int depth);
+
+  Range Bounds(const Value& value) const;
+
+  // Takes back what was decided inside `depth` or more loops. Whoever asks again gets to decide
+  // anew, which can only add paths.
+  void ForgetFrom(int depth);
+
+  bool replaying() const { return next_ < script_.size(); }
+  const std::vector<bool>& choices() const { return choices_; }
+  const std::vector<Decision>& decisions() const { return decisions_; }
+  const std::map<std::vector<Term>, Range>& facts() const { return facts_; }
+
+  // A number for every input on which the decisions rest, such that all of them come out as
+  // taken; nothing if none was found.
+  std::optional<std::map<Symbol, int64_t>> Witness() const;
+
+ private:
+  void Learn(const Decision& decision);
+
+  const Symbols& symbols_;
+  std::vector<bool> script_;
+  size_t next_ = 0;
+  std::vector<bool> choices_;
+  std::vector<Decision> decisions_;
+  std::vector<Decision> all_decisions_;  // forgotten ones too
+  std::map<std::vector<Term>, Range> facts_;
+};
+
+}  // namespace tilelang_ascend_sched::verify

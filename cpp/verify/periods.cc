@@ -1,0 +1,312 @@
+#include "verify/periods.h"
+
+#include <numeric>
+#include <utility>
+
+namespace tilelang_ascend_sched::verify {
+
+namespace {
+
+constexpr int64_t kLongestPeriod = 4096;
+
+}  // namespace
+
+Periods::Periods(const Program& program)
+    : program_(program),
+      slots_(program.slot_names.size()),
+      tensor_accessors_(program.tensors.size(), 0),
+      symbolic_(program.slot_names.size(), false),
+      references_(program.tensors.size(), {0, kNone}),
+      one_address_(program.tensors.size(), true) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const CoreProgram& core : program.cores) FindSymbolic(core.body, &changed);
+  }
+  for (int core = 0; core < kCores; ++core) {
+    if (program.cores[core].present) Walk(program.cores[core].body, core);
+  }
+  // A variable that is computed from another one passes its own uses on.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [target, value] : assignments_) {
+      std::vector<Slot> sources;
+      bool symbolic = false;
+      Collect(value, &sources, &symbolic);
+      for (const Slot source : sources) {
+        if (source == target) continue;
+        const Dependence& to = slots_[target];
+        Dependence& from = slots_[source];
+        const int64_t period = std::lcm(from.period, to.period);
+        const bool exact = from.exact || to.exact || to.low <= to.high || period > kLongestPeriod ||
+                           (to.period > 1 && Divides(value));
+        changed = changed || period != from.period || exact != from.exact;
+        from.period = std::min(period, kLongestPeriod + 1);
+        from.exact = exact;
+      }
+    }
+  }
+}
+
+std::pair<int64_t, int64_t> Periods::Class(Slot slot, int64_t value) const {
+  const Dependence& dependence = slots_[slot];
+  if (dependence.exact) return {value, 0};
+  const int64_t period = dependence.period;
+  const int64_t phase = ((value % period) + period) % period;
+  if (dependence.low > dependence.high) return {phase, 0};
+  const int64_t near = value < dependence.low    ? dependence.low - 1
+                       : value > dependence.high ? dependence.high + 1
+                                                 : value;
+  return {phase, near};
+}
+
+void Periods::FindSymbolic(const Node* node, bool* changed) {
+  if (node == nullptr) return;
+  bool symbolic = node->kind == NodeKind::kFresh;
+  if (node->kind == NodeKind::kAssign) {
+    std::vector<Slot> slots;
+    Collect(node->value, &slots, &symbolic);
+  }
+  if (symbolic && !symbolic_[node->slot]) symbolic_[node->slot] = *changed = true;
+  for (const Node* child : node->children) FindSymbolic(child, changed);
+}
+
+void Periods::Walk(const Node* node, int core) {
+  if (node == nullptr) return;
+  switch (node->kind) {
+    case NodeKind::kFor:
+      Visit(node->value, Use::kExact);
+      Visit(node->minimum, Use::kExact);
+      break;
+    case NodeKind::kWhile:
+    case NodeKind::kIf:
+      Visit(node->value, Use::kCondition);
+      break;
+    case NodeKind::kAssign:
+      assignments_.push_back({node->slot, node->value});
+      Visit(node->value, Use::kAddress);
+      break;
+    case NodeKind::kInstruction: {
+      const Instruction& instruction = node->instruction;
+      if (instruction.id != kNone) Visit(instruction.id, Use::kExact);
+      if (instruction.unit_flag != kNone) Visit(instruction.unit_flag, Use::kExact);
+      for (const AccessPattern& access : instruction.accesses) {
+        const bool gm = access.space == Space::kGm;
+        if (gm && !program_.tensors[access.tensor].written) continue;
+        Visit(access.begin, gm ? Use::kAddress : Use::kExact);
+        Visit(access.rows, gm ? Use::kAddress : Use::kExact);
+        Visit(access.row_bytes, gm ? Use::kAddress : Use::kExact);
+        Visit(access.stride, gm ? Use::kAddress : Use::kExact);
+        if (access.condition != kNone) Visit(access.condition, Use::kCondition);
+        const uint32_t thread = 1u << ThreadOf(static_cast<Core>(core), instruction.pipe);
+        if (!gm) {
+          const Space space = access.own_ub ? UbOf(static_cast<Core>(core)) : access.space;
+          space_accessors_[static_cast<int>(space)] |= thread;
+          continue;
+        }
+        tensor_accessors_[access.tensor] |= thread;
+        auto& reference = references_[access.tensor];
+        if (reference.second == kNone) reference = {core, access.begin};
+        if (!Same(reference.second, access.begin)) one_address_[access.tensor] = false;
+      }
+      break;
+    }
+    default:
+      break;
+  }
+  for (const Node* child : node->children) Walk(child, core);
+}
+
+bool Periods::Same(Expr a, Expr b) const {
+  if (a == b) return true;
+  if (a == kNone || b == kNone) return false;
+  const ExprNode& x = program_.exprs[a];
+  const ExprNode& y = program_.exprs[b];
+  return x.kind == y.kind && x.kind != ExprKind::kUnknown && x.number == y.number &&
+         Same(x.a, y.a) && Same(x.b, y.b) && Same(x.c, y.c);
+}
+
+bool Periods::Grows(Expr expr, Slot slot) const {
+  const ExprNode& node = program_.exprs[expr];
+  auto positive = [&](Expr factor) {
+    return program_.exprs[factor].kind == ExprKind::kConstant && program_.exprs[factor].number > 0;
+  };
+  switch (node.kind) {
+    case ExprKind::kConstant:
+    case ExprKind::kSymbol:
+      return true;
+    case ExprKind::kSlot:
+      return node.number == slot || node.number == kSubBlockSlot;
+    case ExprKind::kAdd:
+    case ExprKind::kMinimum:
+    case ExprKind::kMaximum:
+      return Grows(node.a, slot) && Grows(node.b, slot);
+    case ExprKind::kMultiply:
+      return (Grows(node.a, slot) && positive(node.b)) ||
+             (positive(node.a) && Grows(node.b, slot));
+    case ExprKind::kFloorDivide:
+      return Grows(node.a, slot) && positive(node.b);
+    default:
+      return false;
+  }
+}
+
+bool Periods::Ascends(int tensor, const Node* loop) const {
+  return loop->kind == NodeKind::kFor && one_address_[tensor] &&
+         references_[tensor].second != kNone && Grows(references_[tensor].second, loop->slot);
+}
+
+// The variables in `expr`, and whether anything in it is not known before run time.
+void Periods::Collect(Expr expr, std::vector<Slot>* slots, bool* symbolic) const {
+  const ExprNode& node = program_.exprs[expr];
+  if (node.kind == ExprKind::kSlot) {
+    slots->push_back(static_cast<Slot>(node.number));
+    if (symbolic_[node.number]) *symbolic = true;
+  }
+  if (node.kind == ExprKind::kSymbol || node.kind == ExprKind::kLoad ||
+      node.kind == ExprKind::kUnknown) {
+    *symbolic = true;
+  }
+  for (const Expr child : {node.a, node.b, node.c}) {
+    if (child != kNone) Collect(child, slots, symbolic);
+  }
+}
+
+// Notes what a use of `expr` makes of the variables in it.
+void Periods::Visit(Expr expr, Use use, int64_t scale) {
+  const ExprNode& node = program_.exprs[expr];
+  auto all = [&](auto note) {
+    std::vector<Slot> slots;
+    bool symbolic = false;
+    Collect(expr, &slots, &symbolic);
+    for (const Slot slot : slots) note(slots_[slot]);
+  };
+  switch (node.kind) {
+    case ExprKind::kSlot:
+      if (use == Use::kExact) slots_[node.number].exact = true;
+      return;
+    case ExprKind::kConstant:
+    case ExprKind::kSymbol:
+    case ExprKind::kUnknown:
+    case ExprKind::kLoad:
+      return;
+    case ExprKind::kFloorModulo:
+    case ExprKind::kFloorDivide: {
+      const ExprNode& divisor = program_.exprs[node.b];
+      const bool modulo = node.kind == ExprKind::kFloorModulo;
+      // A remainder of a quotient repeats after the product of both divisors.
+      const int64_t period = divisor.kind == ExprKind::kConstant ? divisor.number * scale : 0;
+      if (period <= 0 || period > kLongestPeriod || (!modulo && use == Use::kExact)) {
+        return all([](Dependence& slot) { slot.exact = true; });
+      }
+      Visit(node.a, Use::kAddress, period);
+      return all([period](Dependence& slot) {
+        slot.period = std::lcm(slot.period, period);
+        if (slot.period > kLongestPeriod) slot.exact = true, slot.period = 1;
+      });
+    }
+    case ExprKind::kLess:
+    case ExprKind::kLessEqual:
+    case ExprKind::kEqual:
+      return Compare(node.a, node.b);
+    case ExprKind::kMultiply: {
+      std::vector<Slot> left, right;
+      bool symbolic = false;
+      Collect(node.a, &left, &symbolic);
+      Collect(node.b, &right, &symbolic);
+      if (!left.empty() && !right.empty()) return all([](Dependence& slot) { slot.exact = true; });
+      break;
+    }
+    case ExprKind::kMinimum: {
+      // Of a minimum of a constant and a run-time input only the constant is used, as a size.
+      std::vector<Slot> left, right;
+      bool symbolic_left = false, symbolic_right = false;
+      Collect(node.a, &left, &symbolic_left);
+      Collect(node.b, &right, &symbolic_right);
+      if ((symbolic_left && right.empty() && !symbolic_right) ||
+          (symbolic_right && left.empty() && !symbolic_left)) {
+        use = Use::kAddress;
+      }
+      break;
+    }
+    case ExprKind::kTruncatedDivide:
+    case ExprKind::kTruncatedModulo:
+    case ExprKind::kShiftLeft:
+    case ExprKind::kShiftRight:
+      return all([](Dependence& slot) { slot.exact = true; });
+    default:
+      break;
+  }
+  for (const Expr child : {node.a, node.b, node.c}) {
+    if (child != kNone) Visit(child, use, scale);
+  }
+}
+
+bool Periods::Divides(Expr expr) const {
+  const ExprNode& node = program_.exprs[expr];
+  if (node.kind == ExprKind::kFloorDivide || node.kind == ExprKind::kFloorModulo) return true;
+  for (const Expr child : {node.a, node.b, node.c}) {
+    if (child != kNone && Divides(child)) return true;
+  }
+  return false;
+}
+
+// A comparison of one variable with a constant changes at one place; one with run-time inputs is
+// decided anew at each turn.
+void Periods::Compare(Expr a, Expr b) {
+  std::vector<Slot> slots;
+  bool symbolic = false;
+  Collect(a, &slots, &symbolic);
+  Collect(b, &slots, &symbolic);
+  if (symbolic) {
+    Visit(a, Use::kAddress);
+    Visit(b, Use::kAddress);
+    return;
+  }
+  int64_t factor_a = 0, factor_b = 0, constant_a = 0, constant_b = 0;
+  const bool one = !slots.empty() &&
+                   std::all_of(slots.begin(), slots.end(),
+                               [&](Slot slot) { return slot == slots.front(); }) &&
+                   Linear(a, slots.front(), &factor_a, &constant_a) &&
+                   Linear(b, slots.front(), &factor_b, &constant_b);
+  if (!one) {
+    for (const Slot slot : slots) slots_[slot].exact = true;
+    return;
+  }
+  const int64_t factor = factor_a - factor_b;
+  if (factor == 0) return;
+  const int64_t place = (constant_b - constant_a) / factor;
+  Dependence& slot = slots_[slots.front()];
+  slot.low = std::min(slot.low, place - 1);
+  slot.high = std::max(slot.high, place + 1);
+}
+
+bool Periods::Linear(Expr expr, Slot slot, int64_t* factor, int64_t* constant) const {
+  const ExprNode& node = program_.exprs[expr];
+  int64_t fa = 0, ca = 0, fb = 0, cb = 0;
+  switch (node.kind) {
+    case ExprKind::kConstant:
+      *constant = node.number;
+      return true;
+    case ExprKind::kSlot:
+      *factor = 1;
+      return node.number == slot;
+    case ExprKind::kAdd:
+    case ExprKind::kSubtract:
+    case ExprKind::kMultiply:
+      if (!Linear(node.a, slot, &fa, &ca) || !Linear(node.b, slot, &fb, &cb)) return false;
+      break;
+    default:
+      return false;
+  }
+  if (node.kind == ExprKind::kMultiply) {
+    *factor = fa * cb + fb * ca;
+    *constant = ca * cb;
+    return fa == 0 || fb == 0;
+  }
+  const int64_t sign = node.kind == ExprKind::kAdd ? 1 : -1;
+  *factor = fa + sign * fb;
+  *constant = ca + sign * cb;
+  return true;
+}
+
+}  // namespace tilelang_ascend_sched::verify

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "verify/program.h"
+
+namespace tilelang_ascend_sched::verify {
+
+// How the lowered code depends on one variable of a core: two values of it that agree in `Class`
+// lead to the same instructions, flags and on-chip addresses, and to GM addresses that differ by a
+// constant.
+struct Dependence {
+  int64_t period = 1;
+  bool exact = false;  // every value may behave differently
+  int64_t low = INT64_MAX, high = INT64_MIN;  // between them comparisons with constants change
+};
+
+class Periods {
+ public:
+  explicit Periods(const Program& program);
+
+  // The class of a value of `slot`, as two numbers.
+  std::pair<int64_t, int64_t> Class(Slot slot, int64_t value) const;
+
+  // Whether the addresses of all accesses to a GM tensor are one expression that never falls while
+  // `loop`, the outermost one, goes on.
+  bool Ascends(int tensor, const Node* loop) const;
+
+  // Threads that touch a memory or a GM tensor, as bits.
+  uint32_t accessors(Space space, int tensor) const {
+    return space == Space::kGm ? tensor_accessors_[tensor]
+                               : space_accessors_[static_cast<int>(space)];
+  }
+
+  // An address in a GM tensor, for others to be told apart by their distance from it, and the core
+  // that computes it. kNone if nobody touches the tensor.
+  std::pair<int, Expr> reference(int tensor) const { return references_[tensor]; }
+
+ private:
+  enum class Use { kExact, kAddress, kCondition };
+
+  void FindSymbolic(const Node* node, bool* changed);
+  void Walk(const Node* node, int core);
+  void Visit(Expr expr, Use use, int64_t scale = 1);
+  void Compare(Expr a, Expr b);
+  bool Same(Expr a, Expr b) const;
+  bool Grows(Expr expr, Slot slot) const;
+  bool Divides(Expr expr) const;
+  void Collect(Expr expr, std::vector<Slot>* slots, bool* symbolic) const;
+  bool Linear(Expr expr, Slot slot, int64_t* factor, int64_t* constant) const;
+
+  const Program& program_;
+  std::vector<Dependence> slots_;
+  std::vector<std::pair<Slot, Expr>> assignments_;
+  uint32_t space_accessors_[kOnChipSpaces] = {};
+  std::vector<uint32_t> tensor_accessors_;
+  std::vector<bool> symbolic_;  // variables that hold run-time inputs
+  std::vector<std::pair<int, Expr>> references_;
+  std::vector<bool> one_address_;  // all accesses to a tensor have the same address
+};
+
+}  // namespace tilelang_ascend_sched::verify

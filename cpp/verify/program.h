@@ -1,0 +1,151 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "verify/machine.h"
+#include "verify/value.h"
+
+// A lowered kernel as the check reads it: for each core a tree of statements over numbered
+// expressions. Nothing of TVM is left, so that a run over the tree is cheap.
+namespace tilelang_ascend_sched::verify {
+
+using Expr = int32_t;  // index into Program::exprs
+using Slot = int32_t;  // index of a variable of one core
+inline constexpr Expr kNone = -1;
+inline constexpr Slot kSubBlockSlot = 0;  // holds which AIV a core is
+
+enum class ExprKind : uint8_t {
+  kConstant,  // number
+  kSlot,      // number is the slot
+  kSymbol,    // number is the symbol
+  kLoad,      // element a of the read-only tensor `number`
+  kUnknown,   // anything: a value that synchronization should not depend on
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kFloorDivide,
+  kFloorModulo,
+  kTruncatedDivide,
+  kTruncatedModulo,
+  kMinimum,
+  kMaximum,
+  kLess,
+  kLessEqual,
+  kEqual,
+  kAnd,
+  kOr,
+  kNot,
+  kSelect,  // a ? b : c
+  kShiftLeft,
+  kShiftRight,
+};
+
+struct ExprNode {
+  ExprKind kind;
+  Expr a = kNone, b = kNone, c = kNone;
+  int64_t number = 0;
+};
+
+// Where the user wrote a statement, or where it stands in the lowered code.
+struct Source {
+  std::string text;  // such as `copy_gm_to_ubuf`
+  std::string file;  // empty if unknown
+  int line = 0;
+};
+
+// `rows` runs of `row_bytes` bytes, `stride` bytes apart, from `begin` on.
+struct AccessPattern {
+  Space space;
+  bool own_ub = false;  // the UB of the core that runs the instruction, whatever `space` says
+  bool writes = false;
+  bool atomic = false;
+  bool approximate = false;  // the true region may be smaller
+  int tensor = -1;           // of a GM access
+  Expr begin = kNone, row_bytes = kNone, rows = kNone, stride = kNone;
+  Expr condition = kNone;    // the access happens only if this holds
+};
+
+enum class Action : uint8_t {
+  kAccess,
+  kSetFlag,
+  kWaitFlag,
+  kCrossSet,
+  kCrossWait,
+  kLock,
+  kUnlock,
+  kBarrier,
+  kBarrierAll,
+};
+
+struct Instruction {
+  Action action;
+  Pipe pipe;                 // that executes it
+  Pipe peer = Pipe::kS;      // of a flag: the other pipe of the pair
+  bool blocking = true;      // of a lock
+  Expr unit_flag = kNone;    // nonzero: M and FIX order themselves on L0C
+  Expr id = kNone;           // of a flag or lock
+  std::vector<AccessPattern> accesses{};
+  Source source{};
+  int number = 0;            // in program order, over all cores
+};
+
+enum class NodeKind : uint8_t {
+  kSequence,
+  kFor,
+  kWhile,
+  kIf,
+  kInstruction,
+  kAssign,      // slot = value
+  kFresh,       // slot = a number read from memory that the kernel writes
+  kBreak,
+  kContinue,
+  kAtomicOn,
+  kAtomicOff,
+  kNotModelled,
+};
+
+struct Node {
+  NodeKind kind;
+  int number = 0;
+  std::vector<Node*> children;  // of a sequence; body; or then and else
+  Slot slot = -1;
+  Expr value = kNone;           // extent, condition or assigned value
+  Expr minimum = kNone;
+  Instruction instruction;
+  Source source;
+  std::string name;             // of a loop variable; why something is not modelled
+  Range range{0, 0};            // of a fresh number
+};
+
+struct CoreProgram {
+  bool present = false;
+  Node* body = nullptr;
+};
+
+struct Tensor {
+  std::string name;
+  bool written = false;
+};
+
+struct Program {
+  std::string kernel;
+  std::vector<ExprNode> exprs;
+  std::vector<std::unique_ptr<Node>> nodes;
+  CoreProgram cores[kCores];
+  std::vector<Tensor> tensors;
+  Symbols symbols;
+  bool has_simt = false;
+  std::vector<std::string> slot_names{"sub_block"};
+
+  Node* Make(NodeKind kind) {
+    nodes.push_back(std::make_unique<Node>());
+    nodes.back()->kind = kind;
+    nodes.back()->number = static_cast<int>(nodes.size());
+    return nodes.back().get();
+  }
+};
+
+}  // namespace tilelang_ascend_sched::verify

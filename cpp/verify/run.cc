@@ -1,0 +1,343 @@
+#include "verify/run.h"
+
+namespace tilelang_ascend_sched::verify {
+
+Run::Run(Search* search, Path* path, const std::map<Symbol, int64_t>* inputs)
+    : search_(*search),
+      program_(search->program),
+      path_(*path),
+      inputs_(inputs),
+      tensors_(search->program.tensors.size()) {
+  search_.symbols->RestartFresh();
+  bases_[{}] = 0;
+  std::fill(std::begin(joined_), std::end(joined_), -1);
+  for (int core = 0; core < kCores; ++core) {
+    CoreState& state = cores_[core];
+    state.present = program_.cores[core].present;
+    if (!state.present) continue;
+    state.slots.assign(program_.slot_names.size(), Value());
+    state.slots[kSubBlockSlot] = Value(core == static_cast<int>(Core::kAiv1) ? 1 : 0);
+    if (program_.cores[core].body != nullptr) {
+      state.frames.push_back({program_.cores[core].body});
+    }
+  }
+}
+
+void Run::Execute() {
+  bool progress = true;
+  while (progress && !covered_ && !stopped_) {
+    progress = false;
+    for (int core = 0; core < kCores; ++core) {
+      if (cores_[core].present) progress = Advance(core) || progress;
+    }
+    progress = Drain() || progress;
+  }
+  if (!covered_ && !stopped_) Finish();
+}
+
+// Runs a core's scalar program until it ends or has to wait.
+bool Run::Advance(int core) {
+  bool progress = false;
+  while (!covered_ && !stopped_) {
+    // The scalar unit stands still at a flag that is not set.
+    if (!cores_[core].queues[static_cast<int>(Pipe::kS)].empty()) return progress;
+    if (cores_[core].pending != nullptr) {
+      const Node* node = cores_[core].pending;
+      if (!Issue(core, node)) return progress;
+      cores_[core].pending = nullptr;
+    } else if (cores_[core].frames.empty()) {
+      return progress;
+    } else if (!Step(core)) {
+      return progress;
+    }
+    progress = true;
+  }
+  return progress;
+}
+
+// One step of the innermost statement that is not finished. False if it has to wait.
+bool Run::Step(int core) {
+  CoreState& state = cores_[core];
+  Frame& frame = state.frames.back();
+  const Node& node = *frame.node;
+  switch (node.kind) {
+    case NodeKind::kSequence:
+      if (frame.stage == static_cast<int>(node.children.size())) {
+        state.frames.pop_back();
+        return true;
+      }
+      return Enter(core, node.children[frame.stage++]);
+    case NodeKind::kFor: {
+      if (frame.stage == 0) {
+        StartLoop(core, &frame);
+        frame.extent = Eval(core, node.value);
+        state.slots[node.slot] = Eval(core, node.minimum);
+        frame.stage = 1;
+      }
+      const Value remaining = frame.extent - Value(frame.turn);
+      if (!Head(core, &frame)) return false;
+      if (path_.AtMostZero(remaining, state.loops) || node.children.empty()) {
+        Leave(core, false);
+        return true;
+      }
+      if (frame.turn > 0) state.slots[node.slot] = state.slots[node.slot] + Value(1);
+      ++frame.turn;
+      return Enter(core, node.children[0]);
+    }
+    case NodeKind::kWhile: {
+      if (frame.stage == 0) {
+        if (frame.turn == 0) StartLoop(core, &frame);
+        if (!Head(core, &frame)) return false;
+        frame.stage = 1;
+        if (node.children.size() > 1) return Enter(core, node.children[1]);
+      }
+      frame.stage = 0;
+      ++frame.turn;
+      if (Test(core, node.value)) return Enter(core, node.children[0]);
+      Leave(core, false);
+      return true;
+    }
+    case NodeKind::kIf: {
+      if (frame.stage++ > 0) {
+        state.frames.pop_back();
+        return true;
+      }
+      if (Test(core, node.value)) return Enter(core, node.children[0]);
+      return node.children.size() < 2 || Enter(core, node.children[1]);
+    }
+    default:
+      state.frames.pop_back();
+      return Enter(core, &node);
+  }
+}
+
+bool Run::Enter(int core, const Node* node) {
+  CoreState& state = cores_[core];
+  switch (node->kind) {
+    case NodeKind::kSequence:
+    case NodeKind::kFor:
+    case NodeKind::kWhile:
+    case NodeKind::kIf:
+      state.frames.push_back({node});
+      return true;
+    case NodeKind::kInstruction:
+      if (Issue(core, node)) return true;
+      state.pending = node;
+      return false;
+    case NodeKind::kAssign:
+      state.slots[node->slot] = Eval(core, node->value);
+      return true;
+    case NodeKind::kFresh:
+      state.slots[node->slot] = search_.symbols->Fresh(node->name, node->range);
+      if (inputs_ != nullptr) {
+        auto at = inputs_->find(state.slots[node->slot].terms[0].symbol);
+        state.slots[node->slot] = at == inputs_->end() ? Value(0) : Value(at->second);
+      }
+      return true;
+    case NodeKind::kBreak:
+      Leave(core, false);
+      return true;
+    case NodeKind::kContinue:
+      Leave(core, true);
+      return true;
+    case NodeKind::kAtomicOn:
+    case NodeKind::kAtomicOff:
+      state.atomic = node->kind == NodeKind::kAtomicOn;
+      return true;
+    case NodeKind::kNotModelled: {
+      Finding finding{"not modelled", false};
+      finding.message = "the check does not model " + node->name;
+      finding.first = Site{node->source, static_cast<Core>(core), Pipe::kS, {}};
+      Report(std::move(finding));
+      return true;
+    }
+  }
+  return true;
+}
+
+// Leaves the innermost loop, or its present turn only.
+void Run::Leave(int core, bool continues) {
+  CoreState& state = cores_[core];
+  while (!state.frames.empty()) {
+    const Frame& frame = state.frames.back();
+    const bool is_loop =
+        frame.node->kind == NodeKind::kFor || frame.node->kind == NodeKind::kWhile;
+    if (is_loop && continues) return;
+    state.loops -= is_loop;
+    state.frames.pop_back();
+    if (is_loop) return;
+  }
+}
+
+void Run::StartLoop(int core, Frame* frame) {
+  frame->choices = path_.choices().size();
+  ++cores_[core].loops;
+}
+
+// At the head of a loop: false if the path need not be walked further.
+bool Run::Head(int core, Frame* frame) {
+  const bool depends_on_inputs = frame->node->kind == NodeKind::kFor
+                                     ? !frame->extent.known()
+                                     : path_.choices().size() > frame->choices;
+  if (!depends_on_inputs && path_.choices().size() == frame->choices) return true;
+  if (frame->turn <= search_.limits.turns) {
+    if (inputs_ != nullptr) return true;
+    if (Alone()) path_.ForgetFrom(cores_[core].loops);
+    if (path_.replaying()) return true;
+    if (search_.seen.insert(State(core, *frame)).second) return true;
+    covered_ = true;
+    return false;
+  }
+  Finding finding{"not periodic", false};
+  finding.message = "after " + std::to_string(frame->turn) +
+                    " turns the loop has not come back to a state that it was in before";
+  finding.first = Site{frame->node->source, static_cast<Core>(core), Pipe::kS, {}};
+  Report(std::move(finding));
+  stopped_ = true;
+  return false;
+}
+
+// Hands an instruction to its pipe; false if the scalar program has to wait with it.
+bool Run::Issue(int core, const Node* node) {
+  const Instruction& instruction = node->instruction;
+  CoreState& state = cores_[core];
+  if (instruction.action == Action::kBarrierAll) return BarrierAll(core);
+  const int pipe = static_cast<int>(instruction.pipe);
+  std::deque<Event>& queue = state.queues[pipe];
+  if (queue.size() >= kQueueDepth) {
+    Drain();
+    if (queue.size() >= kQueueDepth) return false;
+  }
+  if (++search_.events > search_.limits.events) {
+    Finding finding{"budget", false};
+    finding.message = "the kernel takes more than " + std::to_string(search_.limits.events) +
+                      " instructions to check";
+    Report(std::move(finding));
+    stopped_ = true;
+    return false;
+  }
+  Event event = Evaluate(core, instruction);
+  if (stopped_) return false;
+  if (queue.empty() && Try(core, &event)) return true;
+  queue.push_back(std::move(event));
+  return true;
+}
+
+Run::Event Run::Evaluate(int core, const Instruction& instruction) {
+  CoreState& state = cores_[core];
+  Event event{&instruction};
+  event.snapshot = state.snapshot;
+  int kept = 0;
+  for (auto frame = state.frames.rbegin(); frame != state.frames.rend(); ++frame) {
+    if (frame->node->kind != NodeKind::kFor && frame->node->kind != NodeKind::kWhile) continue;
+    if (kept == Turns::kKept) break;
+    event.turns.loops[kept] = frame->node;
+    event.turns.turns[kept++] = frame->turn - 1;
+  }
+  if (instruction.id != kNone) {
+    const Value id = Eval(core, instruction.id);
+    const auto number = path_.Number(id, 64, state.loops);
+    if (number) {
+      event.id = *number;
+    } else {
+      Finding finding{"undecided id", false};
+      finding.message = "the id is " + search_.symbols->Text(id) + ", which may be anything";
+      finding.first = SiteOf(instruction, static_cast<Core>(core), event.turns);
+      Report(std::move(finding));
+      stopped_ = true;
+    }
+  }
+  if (instruction.unit_flag != kNone) {
+    const Value unit_flag = Eval(core, instruction.unit_flag);
+    event.unit_flag = unit_flag.known() && unit_flag.constant != 0;
+  }
+  if (instruction.action == Action::kLock || instruction.action == Action::kUnlock) {
+    const bool locks = instruction.action == Action::kLock;
+    const int pipe = static_cast<int>(instruction.pipe);
+    Finding finding{"range"};
+    finding.first = SiteOf(instruction, static_cast<Core>(core), event.turns);
+    if (event.id < 0 || event.id >= kLockIds) {
+      finding.message = "lock id " + std::to_string(event.id) + " is not one of 0 to " +
+                        std::to_string(kLockIds - 1);
+      Report(std::move(finding));
+      stopped_ = true;
+      return event;
+    }
+    Lock& lock = locks_[core * kLockIds + static_cast<int>(event.id)];
+    if (locks == (lock.holder >= 0) || (!locks && lock.holder != pipe)) {
+      finding.kind = "lock";
+      finding.message = locks ? "the lock is taken again before it was given back"
+                              : "the lock is given back by a pipe that does not hold it";
+      Report(std::move(finding));
+      stopped_ = true;
+      return event;
+    }
+    if (locks) lock.held = lock.issued++;
+    lock.holder = locks ? pipe : -1;
+    event.sequence = lock.held;
+  }
+  event.accesses.reserve(instruction.accesses.size());
+  for (const AccessPattern& pattern : instruction.accesses) EvaluateAccess(core, pattern, &event);
+  return event;
+}
+
+void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
+  if (pattern.space == Space::kGm && !program_.tensors[pattern.tensor].written) return;
+  if (pattern.condition != kNone && !Test(core, pattern.condition)) return;
+  Access access;
+  access.space = pattern.own_ub ? UbOf(static_cast<Core>(core)) : pattern.space;
+  access.tensor = pattern.tensor;
+  access.writes = pattern.writes;
+  access.atomic = pattern.atomic || (pattern.space == Space::kGm && pattern.writes &&
+                                     cores_[core].atomic && event->instruction->pipe != Pipe::kV);
+  access.approximate = pattern.approximate;
+  Region& region = access.region;
+  auto most = [&](Expr expr) {
+    const Value value = Eval(core, expr);
+    if (value.known()) return value.constant;
+    access.approximate = true;
+    const int64_t ceiling = search_.symbols->Ceiling(value);
+    return ceiling < kUnbounded ? ceiling : path_.Bounds(value).high;
+  };
+  region.rows = most(pattern.rows);
+  region.row_bytes = most(pattern.row_bytes);
+  if (region.rows <= 0 || region.row_bytes <= 0) return;
+  const Value stride = region.rows == 1 ? Value(0) : Eval(core, pattern.stride);
+  const Value begin = Eval(core, pattern.begin);
+  region.begin = begin.constant;
+  if (stride.known()) {
+    region.stride = stride.constant;
+  } else {
+    access.approximate = true;
+    region.row_bytes += (region.rows - 1) * path_.Bounds(stride).high;
+    region.rows = 1;
+  }
+  if (region.rows > 1 && region.stride == region.row_bytes) {
+    region.row_bytes *= region.rows;
+    region.rows = 1;
+  }
+  if (!begin.known()) {
+    if (access.space == Space::kGm) {
+      region.base =
+          bases_.try_emplace(begin.terms, static_cast<int32_t>(bases_.size())).first->second;
+    } else {
+      const Range range = path_.Bounds(begin);
+      region = {range.low, region.end() - region.begin + range.high - range.low, 1, 0, 0};
+      access.approximate = true;
+    }
+  }
+  if (access.space != Space::kGm) {
+    const int64_t capacity = CapacityOf(access.space, program_.has_simt);
+    if (region.begin < 0 || region.end() > capacity) {
+      Finding finding{"capacity", !access.approximate};
+      finding.message = std::string("bytes ") + std::to_string(region.begin) + " to " +
+                        std::to_string(region.end()) + " of " + NameOf(access.space) +
+                        " are touched, which has " + std::to_string(capacity) + " bytes";
+      finding.first = SiteOf(*event->instruction, static_cast<Core>(core), event->turns);
+      Report(std::move(finding));
+    }
+  }
+  event->accesses.push_back(access);
+}
+
+}  // namespace tilelang_ascend_sched::verify

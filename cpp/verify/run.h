@@ -1,0 +1,162 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "verify/finding.h"
+#include "verify/memory.h"
+#include "verify/path.h"
+#include "verify/periods.h"
+#include "verify/program.h"
+
+namespace tilelang_ascend_sched::verify {
+
+struct Limits {
+  int64_t events = 1'000'000;  // of all paths together
+  int paths = 2'000;
+  int turns = 256;  // of a loop whose end or whose body depends on run-time inputs
+};
+
+// What all paths of one check share.
+struct Search {
+  const Program& program;
+  const Periods& periods;
+  Symbols* symbols;
+  Limits limits;
+  std::unordered_set<std::string> seen;  // states at the heads of open loops
+  int64_t events = 0;
+};
+
+// Walks one path: executes all cores of a block together, each pipe taking its instructions in
+// order, and keeps for every thread what it can know to be complete.
+class Run {
+ public:
+  // `inputs`, if given, fixes every run-time input; nothing is left to decide then.
+  Run(Search* search, Path* path, const std::map<Symbol, int64_t>* inputs);
+
+  void Execute();
+
+  const std::vector<Finding>& findings() const { return findings_; }
+  // The path came to a state from which all continuations are walked elsewhere.
+  bool covered() const { return covered_; }
+
+ private:
+  struct Access {
+    Space space;
+    int tensor;
+    Region region;
+    bool writes, atomic, approximate;
+  };
+  struct Event {
+    const Instruction* instruction;
+    std::vector<Access> accesses{};
+    int64_t id = -1;
+    uint32_t sequence = 0;  // of a lock
+    int snapshot = -1;      // what the scalar program knew when it issued this
+    bool unit_flag = false;
+    Turns turns{};
+  };
+  struct Frame {
+    const Node* node;
+    int stage = 0;
+    int64_t turn = 0;
+    Value extent{};
+    size_t choices = 0;  // that the path had made before the loop
+  };
+  struct CoreState {
+    bool present = false;
+    std::vector<Frame> frames;
+    std::vector<Value> slots;
+    std::deque<Event> queues[kPipes];
+    const Node* pending = nullptr;  // an instruction that could not be issued yet
+    int snapshot = -1;
+    bool atomic = false;
+    int loops = 0;          // around the present statement
+  };
+  struct Token {
+    Clock clock;
+    Thread thread;
+    uint32_t index;
+    const Instruction* instruction;
+    Turns turns;
+  };
+  struct Flag {
+    std::deque<Token> tokens;
+    std::deque<std::pair<Thread, uint32_t>> waits;  // the latest ones
+    uint32_t sets = 0, waited = 0;
+  };
+  struct Lock {
+    uint32_t issued = 0;    // taken in program order
+    uint32_t released = 0;  // so many, without a gap
+    std::map<uint32_t, Token> tokens;  // of releases
+    int holder = -1;        // pipe, at issue
+    uint32_t held = 0;
+  };
+
+  // run.cc: the scalar programs
+  bool Advance(int core);
+  bool Step(int core);
+  bool Enter(int core, const Node* node);
+  void Leave(int core, bool continues);
+  bool Head(int core, Frame* frame);
+  bool Issue(int core, const Node* node);
+  Event Evaluate(int core, const Instruction& instruction);
+  void EvaluateAccess(int core, const AccessPattern& pattern, Event* event);
+  void StartLoop(int core, Frame* frame);
+  bool Alone() const {
+    return cores_[0].present + cores_[1].present + cores_[2].present == 1;
+  }
+
+  // evaluate.cc: expressions
+  Value Eval(int core, Expr expr);
+  bool Test(int core, Expr expr);
+
+  // sync.cc: the pipes
+  bool Drain();
+  bool DrainPipe(int core, int pipe);
+  bool Try(int core, Event* event);
+  void Touch(int core, const Event& event, Thread thread, uint32_t index);
+  bool Ordered(const Record& record, Thread thread) const;
+  bool KnownToAll(const Record& record, uint32_t threads) const;
+  bool SetFlag(int core, const Event& event, Thread thread, uint32_t index);
+  bool CrossSet(int core, const Event& event, Thread thread, uint32_t index);
+  bool BarrierAll(int core);
+  void PushToken(Flag* flag, const Event& event, Thread thread, uint32_t index, int most,
+                 const std::string& name);
+  Token MakeToken(const Event& event, Thread thread, uint32_t index) const;
+  void Finish();
+
+  // state.cc: what the rest of a path depends on
+  std::string State(int core, const Frame& head);
+
+  // messages.cc
+  Site SiteOf(const Instruction& instruction, Core core, const Turns& turns) const;
+  void ReportRace(const Record& earlier, const Record& later, const Access& access);
+  void Report(Finding finding);
+
+  Search& search_;
+  const Program& program_;
+  Path& path_;
+  const std::map<Symbol, int64_t>* inputs_;
+  CoreState cores_[kCores];
+  Clock clocks_[kThreads];
+  uint32_t counts_[kThreads] = {};
+  std::vector<Clock> snapshots_;
+  int joined_[kThreads];  // latest snapshot that the thread has taken in
+  std::map<int, Flag> flags_;        // (core, set pipe, wait pipe, id)
+  std::map<int, Flag> cross_flags_;  // (from, to, id)
+  std::map<int, Lock> locks_;        // (core, id)
+  Memory memories_[kOnChipSpaces];
+  std::vector<Memory> tensors_;
+  std::map<std::vector<Term>, int32_t> bases_;
+  std::vector<Finding> findings_;
+  std::set<std::pair<int, int>> reported_;
+  bool covered_ = false;
+  bool stopped_ = false;  // a budget ran out
+};
+
+}  // namespace tilelang_ascend_sched::verify

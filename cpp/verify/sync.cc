@@ -1,0 +1,301 @@
+// The pipes: when an instruction may run, and what its thread knows from then on.
+#include "verify/run.h"
+
+namespace tilelang_ascend_sched::verify {
+
+namespace {
+
+// Flags are told apart by core, pipes and id; cross-core flags by both cores and id.
+int FlagKey(int core, Pipe set, Pipe wait, int64_t id) {
+  return ((core * kPipes + static_cast<int>(set)) * kPipes + static_cast<int>(wait)) * 64 +
+         static_cast<int>(id);
+}
+int CrossKey(int from, int to, int64_t id) {
+  return (from * kCores + to) * 64 + static_cast<int>(id);
+}
+
+}  // namespace
+
+bool Run::Drain() {
+  bool any = false, progress = true;
+  while (progress) {
+    progress = false;
+    for (int core = 0; core < kCores; ++core) {
+      for (int pipe = 0; pipe < kPipes; ++pipe) progress = DrainPipe(core, pipe) || progress;
+    }
+    any = any || progress;
+  }
+  return any;
+}
+
+bool Run::DrainPipe(int core, int pipe) {
+  std::deque<Event>& queue = cores_[core].queues[pipe];
+  bool progress = false;
+  while (!queue.empty() && Try(core, &queue.front())) {
+    queue.pop_front();
+    progress = true;
+  }
+  return progress;
+}
+
+// Runs an instruction unless it has to wait.
+bool Run::Try(int core, Event* event) {
+  const Instruction& instruction = *event->instruction;
+  const Pipe pipe = instruction.pipe;
+  const Thread thread = ThreadOf(static_cast<Core>(core), pipe);
+  Clock& clock = clocks_[thread];
+  auto start = [&]() {
+    if (event->snapshot > joined_[thread]) {
+      clock.Join(snapshots_[event->snapshot]);
+      joined_[thread] = event->snapshot;
+    }
+    return ++counts_[thread];
+  };
+  auto after_wait = [&]() {
+    if (pipe != Pipe::kS) return;
+    // All that is issued from now on comes after the wait.
+    Clock known = clock;
+    known.known[thread] = 0;
+    snapshots_.push_back(known);
+    cores_[core].snapshot = static_cast<int>(snapshots_.size()) - 1;
+  };
+  switch (instruction.action) {
+    case Action::kAccess:
+      Touch(core, *event, thread, start());
+      return true;
+    case Action::kSetFlag:
+      return SetFlag(core, *event, thread, start());
+    case Action::kCrossSet:
+      return CrossSet(core, *event, thread, start());
+    case Action::kWaitFlag:
+    case Action::kCrossWait: {
+      Flag* flag;
+      if (instruction.action == Action::kWaitFlag) {
+        if (event->id < 0 || event->id >= kFlagIds) return SetFlag(core, *event, thread, start());
+        flag = &flags_[FlagKey(core, instruction.peer, pipe, event->id)];
+      } else {
+        const bool cube = core == 0;
+        const int64_t ids = cube ? 2 * kCrossFlagIds : kCrossFlagIds;
+        if (event->id < 0 || event->id >= ids) return CrossSet(core, *event, thread, start());
+        const int from = !cube ? 0 : event->id < kCrossFlagIds ? 1 : 2;
+        flag = &cross_flags_[CrossKey(from, core, event->id % kCrossFlagIds)];
+      }
+      if (flag->tokens.empty()) return false;
+      const uint32_t index = start();
+      clock.Join(flag->tokens.front().clock);
+      flag->tokens.pop_front();
+      flag->waits.push_back({thread, index});
+      ++flag->waited;
+      if (flag->waits.size() > kCrossFlagMaximum + 1) flag->waits.pop_front();
+      after_wait();
+      return true;
+    }
+    case Action::kLock: {
+      Lock& lock = locks_[core * kLockIds + static_cast<int>(event->id)];
+      if (instruction.blocking && lock.released < event->sequence) return false;
+      start();
+      if (instruction.blocking && event->sequence > 0) {
+        clock.Join(lock.tokens.at(event->sequence - 1).clock);
+      }
+      after_wait();
+      return true;
+    }
+    case Action::kUnlock: {
+      Lock& lock = locks_[core * kLockIds + static_cast<int>(event->id)];
+      lock.tokens[event->sequence] = MakeToken(*event, thread, start());
+      while (lock.tokens.count(lock.released) != 0) ++lock.released;
+      // Only the latest release without a gap before it can still matter.
+      while (!lock.tokens.empty() && lock.tokens.begin()->first + 1 < lock.released) {
+        lock.tokens.erase(lock.tokens.begin());
+      }
+      return true;
+    }
+    case Action::kBarrier:
+      start();
+      clock.known[thread] = counts_[thread];
+      return true;
+    case Action::kBarrierAll:
+      return true;
+  }
+  return true;
+}
+
+bool Run::Ordered(const Record& record, Thread thread) const {
+  if (record.thread == thread && CompletesInOrder(PipeOf(thread))) return true;
+  return clocks_[thread].known[record.thread] >= record.index;
+}
+
+void Run::Touch(int core, const Event& event, Thread thread, uint32_t index) {
+  (void)core;
+  for (const Access& access : event.accesses) {
+    const Record record{access.region,  event.instruction, event.turns,        index,          thread,
+                        access.writes,  access.atomic,     access.approximate, event.unit_flag};
+    Memory& memory = access.space == Space::kGm ? tensors_[access.tensor]
+                                                : memories_[static_cast<int>(access.space)];
+    memory.Touch(
+        record, [&](const Record& other) { return Ordered(other, thread); },
+        [&](const Record& other) {
+          if (other.thread == thread && other.index == index) return;
+          if (Ordered(other, thread)) return;
+          // Unit flags order M and FIX on L0C by themselves.
+          const bool unit_flags = access.space == Space::kL0c && other.unit_flag &&
+                                  record.unit_flag && other.thread != thread;
+          if (!unit_flags) ReportRace(other, record, access);
+        });
+    if (memory.records().size() < 32) continue;
+    const uint32_t readers = search_.periods.accessors(access.space, access.tensor);
+    memory.Forget([&](const Record& other) { return KnownToAll(other, readers); });
+  }
+}
+
+// Whether nobody who may touch the record's memory can still conflict with it.
+bool Run::KnownToAll(const Record& record, uint32_t threads) const {
+  for (int thread = 0; thread < kThreads; ++thread) {
+    if ((threads >> thread & 1) != 0 && !Ordered(record, static_cast<Thread>(thread))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Run::Token Run::MakeToken(const Event& event, Thread thread, uint32_t index) const {
+  Token token{clocks_[thread], thread, index, event.instruction, event.turns};
+  token.clock.known[thread] = counts_[thread];
+  return token;
+}
+
+// Raises a flag; `most` is how often it may be up at a time.
+void Run::PushToken(Flag* flag, const Event& event, Thread thread, uint32_t index, int most,
+                    const std::string& name) {
+  const Core core = CoreOf(thread);
+  uint32_t known_waits = flag->waited;
+  for (auto wait = flag->waits.rbegin(); wait != flag->waits.rend(); ++wait) {
+    const auto [waiter, at] = *wait;
+    if (clocks_[thread].known[waiter] >= at) break;
+    --known_waits;
+  }
+  if (flag->sets - known_waits >= static_cast<uint32_t>(most)) {
+    Finding finding{most == 1 ? "set twice" : "range"};
+    finding.message = most == 1 ? name + " may be set while it is set"
+                                : name + " may be raised more than " + std::to_string(most) +
+                                      " times before the other core waits for it";
+    finding.first = SiteOf(*event.instruction, core, event.turns);
+    if (!flag->tokens.empty()) {
+      const Token& token = flag->tokens.back();
+      finding.second = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
+    }
+    finding.missing = "the wait for the earlier set comes before this set";
+    Report(std::move(finding));
+  }
+  if (!flag->tokens.empty()) {
+    const Token& token = flag->tokens.back();
+    if (token.thread != thread && clocks_[thread].known[token.thread] < token.index) {
+      Finding finding{"ambiguous flag", false};
+      finding.message = name + " is raised by two pipes, in any order";
+      finding.first = SiteOf(*event.instruction, core, event.turns);
+      finding.second = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
+      Report(std::move(finding));
+    }
+  }
+  flag->tokens.push_back(MakeToken(event, thread, index));
+  ++flag->sets;
+}
+
+bool Run::SetFlag(int core, const Event& event, Thread thread, uint32_t index) {
+  const Instruction& instruction = *event.instruction;
+  if (event.id < 0 || event.id >= kFlagIds) {
+    Finding finding{"range"};
+    finding.message = "flag id " + std::to_string(event.id) + " is not one of 0 to " +
+                      std::to_string(kFlagIds - 1);
+    finding.first = SiteOf(instruction, static_cast<Core>(core), event.turns);
+    Report(std::move(finding));
+    return true;
+  }
+  Flag& flag = flags_[FlagKey(core, instruction.pipe, instruction.peer, event.id)];
+  PushToken(&flag, event, thread, index, 1,
+            std::string("flag ") + std::to_string(event.id) + " of " + NameOf(instruction.pipe) +
+                "_" + NameOf(instruction.peer));
+  return true;
+}
+
+bool Run::CrossSet(int core, const Event& event, Thread thread, uint32_t index) {
+  const bool cube = core == 0;
+  const int64_t ids = cube ? 2 * kCrossFlagIds : kCrossFlagIds;
+  if (event.id < 0 || event.id >= ids) {
+    Finding finding{"range"};
+    finding.message = "cross-core flag id " + std::to_string(event.id) + " is not one of 0 to " +
+                      std::to_string(ids - 1) + " of " + NameOf(static_cast<Core>(core));
+    finding.first = SiteOf(*event.instruction, static_cast<Core>(core), event.turns);
+    Report(std::move(finding));
+    return true;
+  }
+  const int to = !cube ? 0 : event.id < kCrossFlagIds ? 1 : 2;
+  Flag& flag = cross_flags_[CrossKey(core, to, event.id % kCrossFlagIds)];
+  PushToken(&flag, event, thread, index, kCrossFlagMaximum,
+            std::string("cross-core flag ") + std::to_string(event.id));
+  return true;
+}
+
+// The scalar unit waits until every pipe of its core is idle.
+bool Run::BarrierAll(int core) {
+  Drain();
+  for (const std::deque<Event>& queue : cores_[core].queues) {
+    if (!queue.empty()) return false;
+  }
+  Clock all;
+  for (int pipe = 0; pipe < kPipes; ++pipe) {
+    const Thread thread = ThreadOf(static_cast<Core>(core), static_cast<Pipe>(pipe));
+    all.Join(clocks_[thread]);
+    all.known[thread] = std::max(all.known[thread], counts_[thread]);
+  }
+  for (int pipe = 0; pipe < kPipes; ++pipe) {
+    clocks_[ThreadOf(static_cast<Core>(core), static_cast<Pipe>(pipe))] = all;
+  }
+  return true;
+}
+
+// Once nothing moves any more: who still waits, and what is left behind.
+void Run::Finish() {
+  bool stuck = false;
+  for (int core = 0; core < kCores; ++core) {
+    const CoreState& state = cores_[core];
+    for (const std::deque<Event>& queue : state.queues) {
+      if (queue.empty()) continue;
+      stuck = true;
+      const Event& event = queue.front();
+      Finding finding{"deadlock"};
+      finding.message = "waits for ever for id " + std::to_string(event.id);
+      finding.first = SiteOf(*event.instruction, static_cast<Core>(core), event.turns);
+      Report(std::move(finding));
+    }
+    if (state.pending == nullptr || stuck) continue;
+    Finding finding{"deadlock"};
+    finding.message = "never gets to run";
+    finding.first = Site{state.pending->source, static_cast<Core>(core),
+                         state.pending->instruction.pipe, {}};
+    Report(std::move(finding));
+    stuck = true;
+  }
+  if (stuck) return;
+  auto left = [&](const std::map<int, Flag>& flags, const char* what) {
+    for (const auto& [key, flag] : flags) {
+      if (flag.tokens.empty()) continue;
+      const Token& token = flag.tokens.front();
+      Finding finding{"left set"};
+      finding.message = std::string(what) + " " + std::to_string(key % 64) +
+                        " is set when the kernel ends: nobody waits for it";
+      finding.first = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
+      Report(std::move(finding));
+    }
+  };
+  left(flags_, "flag");
+  left(cross_flags_, "cross-core flag");
+  for (const auto& [key, lock] : locks_) {
+    if (lock.holder < 0) continue;
+    Finding finding{"left set"};
+    finding.message = "lock " + std::to_string(key % kLockIds) + " is held when the kernel ends";
+    Report(std::move(finding));
+  }
+}
+
+}  // namespace tilelang_ascend_sched::verify

@@ -1,0 +1,264 @@
+#include "verify/value.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace tilelang_ascend_sched::verify {
+
+namespace {
+
+int64_t Clamp(__int128 number) {
+  if (number > kUnbounded) return kUnbounded;
+  if (number < -kUnbounded) return -kUnbounded;
+  return static_cast<int64_t>(number);
+}
+
+int64_t FloorDiv(int64_t a, int64_t b) {
+  const int64_t quotient = a / b;
+  return quotient - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
+
+Value Combine(const Value& a, const Value& b, int64_t sign) {
+  Value sum;
+  sum.constant = a.constant + sign * b.constant;
+  if (a.terms.empty() && b.terms.empty()) return sum;
+  size_t i = 0, j = 0;
+  while (i < a.terms.size() || j < b.terms.size()) {
+    if (j == b.terms.size() ||
+        (i < a.terms.size() && a.terms[i].symbol < b.terms[j].symbol)) {
+      sum.terms.push_back(a.terms[i++]);
+    } else if (i == a.terms.size() || b.terms[j].symbol < a.terms[i].symbol) {
+      sum.terms.push_back({b.terms[j].symbol, sign * b.terms[j].factor});
+      ++j;
+    } else {
+      const int64_t factor = a.terms[i].factor + sign * b.terms[j].factor;
+      if (factor != 0) sum.terms.push_back({a.terms[i].symbol, factor});
+      ++i, ++j;
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+Value operator+(const Value& a, const Value& b) { return Combine(a, b, 1); }
+Value operator-(const Value& a, const Value& b) { return Combine(a, b, -1); }
+
+Value Scale(const Value& a, int64_t factor) {
+  Value scaled;
+  if (factor == 0) return scaled;
+  scaled = a;
+  scaled.constant *= factor;
+  for (Term& term : scaled.terms) term.factor *= factor;
+  return scaled;
+}
+
+Symbol Symbols::Input(const std::string& name, Range range) {
+  definitions_.push_back({Operation::kInput, name, {}, {}, range});
+  return static_cast<Symbol>(definitions_.size()) - 1;
+}
+
+Value Symbols::Intern(Operation operation, const std::string& name, int tag, const Value& a,
+                      const Value& b, Range range) {
+  auto [at, is_new] = interned_.try_emplace({operation, tag, a, b}, definitions_.size());
+  if (is_new) definitions_.push_back({operation, name, a, b, range});
+  Value value;
+  value.terms.push_back({at->second, 1});
+  return value;
+}
+
+Value Symbols::Load(int tensor, const std::string& name, const Value& index, Range range) {
+  return Intern(Operation::kLoad, name, tensor, index, {}, range);
+}
+
+Value Symbols::Fresh(const std::string& name, Range range) {
+  return Intern(Operation::kLoad, name, -1, Value(fresh_++), {}, range);
+}
+
+Value Symbols::Multiply(const Value& a, const Value& b) {
+  if (a.known()) return Scale(b, a.constant);
+  if (b.known()) return Scale(a, b.constant);
+  const Range x = Bounds(a), y = Bounds(b);
+  const __int128 ends[] = {static_cast<__int128>(x.low) * y.low,
+                           static_cast<__int128>(x.low) * y.high,
+                           static_cast<__int128>(x.high) * y.low,
+                           static_cast<__int128>(x.high) * y.high};
+  const Range range = {Clamp(*std::min_element(ends, ends + 4)),
+                       Clamp(*std::max_element(ends, ends + 4))};
+  return b < a ? Intern(Operation::kMultiply, "", 0, b, a, range)
+               : Intern(Operation::kMultiply, "", 0, a, b, range);
+}
+
+Value Symbols::FloorDivide(const Value& a, const Value& b) {
+  if (!b.known() || b.constant <= 0) {
+    if (a.known() && b.known() && b.constant != 0) return FloorDiv(a.constant, b.constant);
+    return Intern(Operation::kDivide, "", 0, a, b, {-kUnbounded, kUnbounded});
+  }
+  const int64_t divisor = b.constant;
+  if (a.known()) return FloorDiv(a.constant, divisor);
+  // Terms that the divisor divides leave the quotient; the rest stays inside.
+  Value outside, inside;
+  outside.constant = FloorDiv(a.constant, divisor);
+  inside.constant = a.constant - outside.constant * divisor;
+  for (const Term& term : a.terms) {
+    if (term.factor % divisor == 0) {
+      outside.terms.push_back({term.symbol, term.factor / divisor});
+    } else {
+      inside.terms.push_back(term);
+    }
+  }
+  if (inside.terms.empty()) return outside;
+  const Range range = Bounds(inside);
+  const Range quotient = {FloorDiv(range.low, divisor), FloorDiv(range.high, divisor)};
+  if (quotient.low == quotient.high) return outside + Value(quotient.low);
+  return outside + Intern(Operation::kDivide, "", 0, inside, b, quotient);
+}
+
+Value Symbols::FloorModulo(const Value& a, const Value& b) {
+  if (b.known() && b.constant > 0) {
+    const int64_t divisor = b.constant;
+    auto remainder = [divisor](int64_t number) {
+      return number - FloorDiv(number, divisor) * divisor;
+    };
+    Value inside(remainder(a.constant));
+    for (const Term& term : a.terms) {
+      const int64_t factor = remainder(term.factor);
+      if (factor != 0) inside.terms.push_back({term.symbol, factor});
+    }
+    if (inside.known()) return inside;
+    const Range range = Bounds(inside);
+    if (range.low >= 0 && range.high < divisor) return inside;
+    return Intern(Operation::kModulo, "", 0, inside, b, {0, divisor - 1});
+  }
+  if (a.known() && b.known() && b.constant != 0) {
+    return a.constant - FloorDiv(a.constant, b.constant) * b.constant;
+  }
+  return Intern(Operation::kModulo, "", 0, a, b, {-kUnbounded, kUnbounded});
+}
+
+Value Symbols::Minimum(const Value& a, const Value& b) {
+  const Range difference = Bounds(a - b);
+  if (difference.high <= 0) return a;
+  if (difference.low >= 0) return b;
+  const Range x = Bounds(a), y = Bounds(b);
+  const Range range = {std::min(x.low, y.low), std::min(x.high, y.high)};
+  return b < a ? Intern(Operation::kMinimum, "", 0, b, a, range)
+               : Intern(Operation::kMinimum, "", 0, a, b, range);
+}
+
+Value Symbols::Maximum(const Value& a, const Value& b) {
+  return Scale(Minimum(Scale(a, -1), Scale(b, -1)), -1);
+}
+
+Range Symbols::Bounds(const Value& value) const {
+  __int128 low = value.constant, high = value.constant;
+  for (const Term& term : value.terms) {
+    const Range& range = definitions_[term.symbol].range;
+    const bool positive = term.factor > 0;
+    low += static_cast<__int128>(term.factor) * (positive ? range.low : range.high);
+    high += static_cast<__int128>(term.factor) * (positive ? range.high : range.low);
+  }
+  return {Clamp(low), Clamp(high)};
+}
+
+int64_t Symbols::Ceiling(const Value& value) const {
+  __int128 sum = value.constant;
+  for (const Term& term : value.terms) {
+    const Definition& definition = definitions_[term.symbol];
+    int64_t most = kUnbounded;
+    if (term.factor > 0 && definition.operation == Operation::kMinimum) {
+      most = std::min(Ceiling(definition.a), Ceiling(definition.b));
+    } else if (term.factor > 0 && definition.operation == Operation::kModulo) {
+      most = definition.range.high;
+    }
+    if (most >= kUnbounded) return kUnbounded;
+    sum += static_cast<__int128>(term.factor) * most;
+  }
+  return Clamp(sum);
+}
+
+int64_t Symbols::Concrete(const Value& value, const std::map<Symbol, int64_t>& inputs) const {
+  int64_t sum = value.constant;
+  for (const Term& term : value.terms) {
+    const Definition& definition = definitions_[term.symbol];
+    int64_t number = 0;
+    if (definition.operation == Operation::kInput || definition.operation == Operation::kLoad) {
+      auto at = inputs.find(term.symbol);
+      number = at == inputs.end() ? 0 : at->second;
+    } else {
+      const int64_t a = Concrete(definition.a, inputs);
+      const int64_t b = Concrete(definition.b, inputs);
+      switch (definition.operation) {
+        case Operation::kDivide:
+          number = b == 0 ? 0 : FloorDiv(a, b);
+          break;
+        case Operation::kModulo:
+          number = b == 0 ? 0 : a - FloorDiv(a, b) * b;
+          break;
+        case Operation::kMultiply:
+          number = a * b;
+          break;
+        default:
+          number = std::min(a, b);
+      }
+    }
+    sum += term.factor * number;
+  }
+  return sum;
+}
+
+void Symbols::Inputs(const Value& value, std::map<Symbol, Range>* found) const {
+  for (const Term& term : value.terms) {
+    const Definition& definition = definitions_[term.symbol];
+    if (definition.operation == Operation::kInput || definition.operation == Operation::kLoad) {
+      found->emplace(term.symbol, definition.range);
+    } else {
+      Inputs(definition.a, found);
+      Inputs(definition.b, found);
+    }
+  }
+}
+
+bool Symbols::IsQuotient(Symbol symbol, Value* numerator, int64_t* divisor) const {
+  const Definition& definition = definitions_[symbol];
+  if (definition.operation != Operation::kDivide || !definition.b.known() ||
+      definition.b.constant <= 0) {
+    return false;
+  }
+  *numerator = definition.a;
+  *divisor = definition.b.constant;
+  return true;
+}
+
+std::string Symbols::Text(const Value& value) const {
+  std::string text;
+  for (const Term& term : value.terms) {
+    const Definition& definition = definitions_[term.symbol];
+    std::string name;
+    switch (definition.operation) {
+      case Operation::kInput:
+        name = definition.name;
+        break;
+      case Operation::kLoad:
+        name = definition.name + "[" + Text(definition.a) + "]";
+        break;
+      case Operation::kDivide:
+        name = "(" + Text(definition.a) + ") // (" + Text(definition.b) + ")";
+        break;
+      case Operation::kModulo:
+        name = "(" + Text(definition.a) + ") % (" + Text(definition.b) + ")";
+        break;
+      case Operation::kMultiply:
+        name = "(" + Text(definition.a) + ") * (" + Text(definition.b) + ")";
+        break;
+      default:
+        name = "min(" + Text(definition.a) + ", " + Text(definition.b) + ")";
+    }
+    if (!text.empty()) text += " + ";
+    text += term.factor == 1 ? name : std::to_string(term.factor) + "*" + name;
+  }
+  if (text.empty()) return std::to_string(value.constant);
+  return value.constant == 0 ? text : text + " + " + std::to_string(value.constant);
+}
+
+}  // namespace tilelang_ascend_sched::verify

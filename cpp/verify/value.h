@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace tilelang_ascend_sched::verify {
+
+// A number that the lowered code only learns at run time, or an expression of such numbers that is
+// not linear. Equal expressions get equal symbols.
+using Symbol = int32_t;
+
+struct Term {
+  Symbol symbol;
+  int64_t factor;
+  auto operator<=>(const Term&) const = default;
+};
+
+// `constant + sum of factor * symbol`, terms sorted by symbol, no zero factors.
+struct Value {
+  int64_t constant = 0;
+  std::vector<Term> terms;
+
+  Value() = default;
+  Value(int64_t number) : constant(number) {}  // NOLINT: a number is a value
+  bool known() const { return terms.empty(); }
+  auto operator<=>(const Value&) const = default;
+};
+
+Value operator+(const Value& a, const Value& b);
+Value operator-(const Value& a, const Value& b);
+Value Scale(const Value& a, int64_t factor);
+
+struct Range {
+  int64_t low;
+  int64_t high;
+};
+// Ends of ranges are clamped to this, so that sums of a few products cannot overflow.
+inline constexpr int64_t kUnbounded = int64_t{1} << 40;
+
+enum class Operation : uint8_t { kInput, kLoad, kDivide, kModulo, kMultiply, kMinimum };
+
+// The symbols of one check and what is known of their ranges.
+class Symbols {
+ public:
+  // A run-time input, such as a block index or a tensor's extent.
+  Symbol Input(const std::string& name, Range range);
+
+  // An element of a tensor that nobody writes: the same for every reader.
+  Value Load(int tensor, const std::string& name, const Value& index, Range range);
+
+  // A number read from memory that the kernel writes: another one at each reading.
+  Value Fresh(const std::string& name, Range range);
+  // Equal runs get equal fresh numbers.
+  void RestartFresh() { fresh_ = 0; }
+
+  Value Multiply(const Value& a, const Value& b);
+  Value FloorDivide(const Value& a, const Value& b);
+  Value FloorModulo(const Value& a, const Value& b);
+  Value Minimum(const Value& a, const Value& b);
+  Value Maximum(const Value& a, const Value& b);
+
+  // Bounds by interval arithmetic, decisions of the current path left out.
+  Range Bounds(const Value& value) const;
+
+  // An upper bound that holds whatever numbers stand beside the symbols: that of a minimum with a
+  // constant. kUnbounded if there is none.
+  int64_t Ceiling(const Value& value) const;
+
+  // The value once every input has a number: `inputs` maps an input or load to it.
+  int64_t Concrete(const Value& value, const std::map<Symbol, int64_t>& inputs) const;
+
+  // Inputs and loads that `value` depends on.
+  void Inputs(const Value& value, std::map<Symbol, Range>* found) const;
+
+  // Whether `symbol` is `numerator // divisor` with a positive constant divisor.
+  bool IsQuotient(Symbol symbol, Value* numerator, int64_t* divisor) const;
+
+  // Whether `symbol` is an input or a load, not an expression of others.
+  bool IsInput(Symbol symbol) const { return definitions_[symbol].operation <= Operation::kLoad; }
+
+  std::string Text(const Value& value) const;
+
+ private:
+  struct Definition {
+    Operation operation;
+    std::string name;  // of an input or a load
+    Value a, b;
+    Range range;
+  };
+
+  Value Intern(Operation operation, const std::string& name, int tag, const Value& a,
+               const Value& b, Range range);
+
+  std::vector<Definition> definitions_;
+  std::map<std::tuple<Operation, int, Value, Value>, Symbol> interned_;
+  int fresh_ = 0;
+};
+
+}  // namespace tilelang_ascend_sched::verify

@@ -1,0 +1,13 @@
+#include <tvm/ffi/reflection/registry.h>
+
+#include "verify/check.h"
+
+namespace tilelang_ascend_sched::verify {
+
+TVM_FFI_STATIC_INIT_BLOCK() {
+  tvm::ffi::reflection::GlobalDef().def(
+      "tl.ascend_sched.verify",
+      [](const tvm::tirx::PrimFunc& kernel) { return tvm::ffi::String(ToJson(Check(kernel))); });
+}
+
+}  // namespace tilelang_ascend_sched::verify
