@@ -16,6 +16,7 @@ _COMMANDS = {
     "run": "emulator.commands:run",
     "solve": "solver.commands:solve",
     "toy": "solver.commands:toy",
+    "verify": "verify_commands:verify",
 }
 
 

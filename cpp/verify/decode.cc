@@ -192,12 +192,14 @@ Node* Decoder::Loop(const ForNode* loop) {
   Node* node = program_.Make(NodeKind::kFor);
   node->source = At(GetRef<Stmt>(loop), "for");
   node->name = loop->loop_var->name_hint;
-  node->slot = SlotOf(loop->loop_var.get());
   node->minimum = Compile(loop->min);
   node->value = Compile(loop->extent);
   std::vector<Node*> reads = std::move(reads_);
   reads_.clear();
+  loops_.push_back(node);
+  node->slot = SlotOf(loop->loop_var.get(), SlotKind::kLoop);
   Node* body = Statement(loop->body);
+  loops_.pop_back();
   if (body != nullptr) node->children.push_back(body);
   reads_ = std::move(reads);
   return AfterReads(node);
@@ -206,10 +208,12 @@ Node* Decoder::Loop(const ForNode* loop) {
 Node* Decoder::Repeat(const WhileNode* loop) {
   Node* node = program_.Make(NodeKind::kWhile);
   node->source = At(GetRef<Stmt>(loop), "while");
+  loops_.push_back(node);
   node->value = Compile(loop->condition);
   // The condition is read again at each turn.
   Node* reads = AfterReads(nullptr);
   Node* body = Statement(loop->body);
+  loops_.pop_back();
   node->children.push_back(body != nullptr ? body : program_.Make(NodeKind::kSequence));
   if (reads != nullptr) node->children.push_back(reads);
   return node;
@@ -239,7 +243,7 @@ Node* Decoder::Store(const BufferStoreNode* store) {
     const auto* index = store->indices.size() == 1 ? store->indices[0].as<IntImmNode>() : nullptr;
     if (index == nullptr || index->value != 0) return AfterReads(nullptr);
     Node* node = program_.Make(NodeKind::kAssign);
-    node->slot = SlotOf(store->buffer->data.get());
+    node->slot = SlotOf(store->buffer->data.get(), SlotKind::kMutable);
     node->value = Compile(store->value);
     node->source = source;
     return AfterReads(node);
@@ -261,7 +265,7 @@ Node* Decoder::Bound(const BindNode* bind) {
   Node* node = program_.Make(NodeKind::kAssign);
   node->source = At(GetRef<Stmt>(bind), "let " + std::string(bind->var->name_hint));
   node->value = Compile(bind->value);
-  node->slot = SlotOf(bind->var.get());
+  node->slot = SlotOf(bind->var.get(), SlotKind::kBound);
   return AfterReads(node);
 }
 

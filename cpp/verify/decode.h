@@ -70,7 +70,7 @@ class Decoder {
   Expr Times(Expr a, int64_t factor) { return Multiply(a, Constant(factor)); }
   Expr DivideUp(Expr a, int64_t divisor);
   bool IsConstant(Expr expr, int64_t* number) const;
-  Slot SlotOf(const tvm::tirx::VarNode* var);
+  Slot SlotOf(const tvm::tirx::VarNode* var, SlotKind kind);
   bool Locate(const tvm::tirx::Var& data, Pointer* pointer) const;
   bool Parse(const tvm::PrimExpr& expr, Pointer* pointer);
   bool AddressOf(const tvm::tirx::BufferLoadNode* load, Pointer* pointer);
@@ -99,7 +99,7 @@ class Decoder {
   std::unordered_map<const tvm::tirx::VarNode*, Expr> expressions_;  // bound to an expression
   std::unordered_map<const tvm::tirx::VarNode*, Slot> slots_;
   std::vector<Node*> reads_;  // of memory, by the expressions of the statement being decoded
-  int next_instruction_ = 0;
+  std::vector<const Node*> loops_;
 };
 
 // Throws a line for the user if an intrinsic has not the shape that this decoder knows.

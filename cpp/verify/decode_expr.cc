@@ -68,9 +68,11 @@ Expr Decoder::BytesOf(Expr elements, int bits) {
   return DivideUp(Times(elements, bits), 8);
 }
 
-Slot Decoder::SlotOf(const VarNode* var) {
-  auto [at, is_new] = slots_.try_emplace(var, static_cast<Slot>(program_.slot_names.size()));
-  if (is_new) program_.slot_names.push_back(var->name_hint);
+Slot Decoder::SlotOf(const VarNode* var, SlotKind kind) {
+  auto [at, is_new] = slots_.try_emplace(var, static_cast<Slot>(program_.slots.size()));
+  if (is_new) {
+    program_.slots.push_back({var->name_hint, kind, loops_.empty() ? nullptr : loops_.back()});
+  }
   return at->second;
 }
 
@@ -219,8 +221,8 @@ Expr Decoder::ReadMemory(const Pointer& pointer, int64_t bytes, const std::strin
   source.text = "scalar read of " + name;
   reads_.push_back(Issue(std::move(instruction), source));
   Node* fresh = program_.Make(NodeKind::kFresh);
-  fresh->slot = static_cast<Slot>(program_.slot_names.size());
-  program_.slot_names.push_back(name);
+  fresh->slot = static_cast<Slot>(program_.slots.size());
+  program_.slots.push_back({name, SlotKind::kBound, loops_.empty() ? nullptr : loops_.back()});
   fresh->name = name;
   const int bits = std::min(dtype.bits(), 40);
   fresh->range = dtype.is_uint() || dtype.is_bool()

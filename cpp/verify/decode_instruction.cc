@@ -124,10 +124,9 @@ Node* Decoder::Flag(const CallNode* call, const Source& at) {
   const std::string event = TextOf(call, 0);
   const size_t split = event.find('_');
   const auto set = PipeNamed(event.substr(0, split));
-  const std::optional<Pipe> wait =
-      split == std::string::npos ? std::nullopt : PipeNamed(event.substr(split + 1));
+  const auto wait = PipeNamed(split == std::string::npos ? "" : event.substr(split + 1));
   source.text += "(" + event + ")";
-  if (!set || !wait) return NotModelled("the event " + event, source);
+  if (!set.has_value() || !wait.has_value()) return NotModelled("the event " + event, source);
   const bool sets = source.text.rfind("set", 0) == 0;
   Instruction instruction{sets ? Action::kSetFlag : Action::kWaitFlag, sets ? *set : *wait};
   instruction.peer = sets ? *wait : *set;

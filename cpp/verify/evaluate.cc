@@ -73,9 +73,9 @@ Value Run::Eval(int core, Expr expr) {
       return divides ? symbols.FloorDivide(a, b) : symbols.FloorModulo(a, b);
     }
     case ExprKind::kMinimum:
-      return known ? Value(std::min(x, y)) : symbols.Minimum(a, b);
+      return known ? Value(std::min(x, y)) : symbols.Minimum(a, b, with_facts_ ? &path_.facts() : nullptr);
     case ExprKind::kMaximum:
-      return known ? Value(std::max(x, y)) : symbols.Maximum(a, b);
+      return known ? Value(std::max(x, y)) : symbols.Maximum(a, b, with_facts_ ? &path_.facts() : nullptr);
     case ExprKind::kShiftLeft:
       if (b.known() && y >= 0 && y < 40) return symbols.Multiply(a, Value(int64_t{1} << y));
       break;
@@ -88,16 +88,44 @@ Value Run::Eval(int core, Expr expr) {
   return symbols.Fresh("?", {-kUnbounded, kUnbounded});
 }
 
+// How many of the loops around the present statement `expr` can differ in.
+int Run::DepthOf(int core, Expr expr) const {
+  const ExprNode& node = program_.exprs[expr];
+  if (node.kind == ExprKind::kUnknown) return cores_[core].loops;
+  int depth = 0;
+  if (node.kind == ExprKind::kSlot) {
+    const SlotInfo& info = program_.slots[node.number];
+    if (node.number == kSubBlockSlot) return 0;
+    if (info.kind == SlotKind::kMutable) return cores_[core].loops;
+    for (const Frame& frame : cores_[core].frames) {
+      const bool loop = frame.node->kind == NodeKind::kFor || frame.node->kind == NodeKind::kWhile;
+      depth += loop && info.loop != nullptr;
+      if (frame.node == info.loop) break;
+    }
+    return depth;
+  }
+  for (const Expr child : {node.a, node.b, node.c}) {
+    if (child != kNone) depth = std::max(depth, DepthOf(core, child));
+  }
+  return depth;
+}
+
 bool Run::Test(int core, Expr expr) {
   const ExprNode& node = program_.exprs[expr];
-  const int depth = cores_[core].loops;
+  // Looked up for a decision only.
+  auto at_most_zero = [&](const Value& value) {
+    return value.known() ? value.constant <= 0 : path_.AtMostZero(value, DepthOf(core, expr));
+  };
+  auto zero = [&](const Value& value) {
+    return value.known() ? value.constant == 0 : path_.Zero(value, DepthOf(core, expr));
+  };
   switch (node.kind) {
     case ExprKind::kLess:
-      return path_.AtMostZero(Eval(core, node.a) - Eval(core, node.b) + Value(1), depth);
+      return at_most_zero(Eval(core, node.a) - Eval(core, node.b) + Value(1));
     case ExprKind::kLessEqual:
-      return path_.AtMostZero(Eval(core, node.a) - Eval(core, node.b), depth);
+      return at_most_zero(Eval(core, node.a) - Eval(core, node.b));
     case ExprKind::kEqual:
-      return path_.Zero(Eval(core, node.a) - Eval(core, node.b), depth);
+      return zero(Eval(core, node.a) - Eval(core, node.b));
     case ExprKind::kAnd:
       return Test(core, node.a) && Test(core, node.b);
     case ExprKind::kOr:
@@ -105,7 +133,7 @@ bool Run::Test(int core, Expr expr) {
     case ExprKind::kNot:
       return !Test(core, node.a);
     default:
-      return !path_.Zero(Eval(core, expr), depth);
+      return !zero(Eval(core, expr));
   }
 }
 

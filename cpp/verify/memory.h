@@ -50,6 +50,7 @@ struct Record {
   bool atomic;
   bool approximate;
   bool unit_flag;
+  int exact;  // index of the region that run-time inputs decide; -1 if this one is exact
 };
 
 // What was touched in one memory, as far as it can still conflict.

@@ -15,39 +15,6 @@ int64_t FloorDiv(int64_t a, int64_t b) {
 
 }  // namespace
 
-Range Path::Bounds(const Value& value) const {
-  if (value.known()) return {value.constant, value.constant};
-  Range sum = {value.constant, value.constant};
-  for (const Term& term : value.terms) {
-    Value symbol;
-    symbol.terms.push_back({term.symbol, 1});
-    Range range = symbols_.Bounds(symbol);
-    auto fact = facts_.find(symbol.terms);
-    if (fact != facts_.end()) {
-      range.low = std::max(range.low, fact->second.low);
-      range.high = std::min(range.high, fact->second.high);
-    }
-    const int64_t low = term.factor * (term.factor > 0 ? range.low : range.high);
-    const int64_t high = term.factor * (term.factor > 0 ? range.high : range.low);
-    sum.low = std::max(-kUnbounded, sum.low + std::clamp(low, -kUnbounded, kUnbounded));
-    sum.high = std::min(kUnbounded, sum.high + std::clamp(high, -kUnbounded, kUnbounded));
-  }
-  auto apply = [&](bool negative) {
-    Value key = Scale(value, negative ? -1 : 1);
-    auto fact = facts_.find(key.terms);
-    if (fact == facts_.end()) return;
-    if (negative) {
-      sum.low = std::max(sum.low, value.constant - fact->second.high);
-      sum.high = std::min(sum.high, value.constant - fact->second.low);
-    } else {
-      sum.low = std::max(sum.low, value.constant + fact->second.low);
-      sum.high = std::min(sum.high, value.constant + fact->second.high);
-    }
-  };
-  apply(value.terms[0].factor < 0);
-  return sum;
-}
-
 void Path::Learn(const Decision& decision) {
   auto [fact, is_new] = facts_.try_emplace(decision.terms, Range{-kUnbounded, kUnbounded});
   if (decision.holds) {
@@ -62,6 +29,16 @@ bool Path::AtMostZero(const Value& value, int depth) {
   const Range range = Bounds(value);
   if (range.high <= 0) return true;
   if (range.low > 0) return false;
+  for (size_t i = value.terms.size(); i-- > 0;) {
+    const Term term = value.terms[i];
+    Value inside;
+    if (!symbols_.IsMinimum(term.symbol, &inside)) continue;
+    Value rest = value;
+    rest.terms.erase(rest.terms.begin() + i);
+    const Value other = rest + Scale(inside, term.factor);
+    return term.factor > 0 ? AtMostZero(rest, depth) || AtMostZero(other, depth)
+                           : AtMostZero(rest, depth) && AtMostZero(other, depth);
+  }
   // A comparison of a quotient says the same of its numerator; all comparisons of one number then
   // meet in one place.
   if (value.terms.size() == 1) {

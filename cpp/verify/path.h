@@ -30,7 +30,7 @@ class Path {
   // the range has more than `choices`.
   std::optional<int64_t> Number(const Value& value, int choices, int depth);
 
-  Range Bounds(const Value& value) const;
+  Range Bounds(const Value& value) const { return symbols_.Bounds(value, &facts_); }
 
   // Takes back what was decided inside `depth` or more loops. Whoever asks again gets to decide
   // anew, which can only add paths.
@@ -39,7 +39,7 @@ class Path {
   bool replaying() const { return next_ < script_.size(); }
   const std::vector<bool>& choices() const { return choices_; }
   const std::vector<Decision>& decisions() const { return decisions_; }
-  const std::map<std::vector<Term>, Range>& facts() const { return facts_; }
+  const Facts& facts() const { return facts_; }
 
   // A number for every input on which the decisions rest, such that all of them come out as
   // taken; nothing if none was found.
@@ -54,7 +54,7 @@ class Path {
   std::vector<bool> choices_;
   std::vector<Decision> decisions_;
   std::vector<Decision> all_decisions_;  // forgotten ones too
-  std::map<std::vector<Term>, Range> facts_;
+  Facts facts_;
 };
 
 }  // namespace tilelang_ascend_sched::verify

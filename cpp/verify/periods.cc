@@ -13,9 +13,9 @@ constexpr int64_t kLongestPeriod = 4096;
 
 Periods::Periods(const Program& program)
     : program_(program),
-      slots_(program.slot_names.size()),
+      slots_(program.slots.size()),
       tensor_accessors_(program.tensors.size(), 0),
-      symbolic_(program.slot_names.size(), false),
+      symbolic_(program.slots.size(), false),
       references_(program.tensors.size(), {0, kNone}),
       one_address_(program.tensors.size(), true) {
   for (bool changed = true; changed;) {
@@ -216,16 +216,13 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
       if (!left.empty() && !right.empty()) return all([](Dependence& slot) { slot.exact = true; });
       break;
     }
-    case ExprKind::kMinimum: {
-      // Of a minimum of a constant and a run-time input only the constant is used, as a size.
-      std::vector<Slot> left, right;
-      bool symbolic_left = false, symbolic_right = false;
-      Collect(node.a, &left, &symbolic_left);
-      Collect(node.b, &right, &symbolic_right);
-      if ((symbolic_left && right.empty() && !symbolic_right) ||
-          (symbolic_right && left.empty() && !symbolic_left)) {
-        use = Use::kAddress;
-      }
+    case ExprKind::kMinimum:
+    case ExprKind::kMaximum: {
+      // Of a run-time input that is clamped, only the clamps are used as bounds of a region.
+      std::vector<Slot> slots;
+      bool symbolic = false;
+      Collect(expr, &slots, &symbolic);
+      if (symbolic && Clamped(expr).high < kUnbounded) use = Use::kAddress;
       break;
     }
     case ExprKind::kTruncatedDivide:
@@ -248,6 +245,27 @@ bool Periods::Divides(Expr expr) const {
     if (child != kNone && Divides(child)) return true;
   }
   return false;
+}
+
+// Bounds of `expr` for any values of its variables and inputs.
+Range Periods::Clamped(Expr expr) const {
+  const ExprNode& node = program_.exprs[expr];
+  const Range any = {-kUnbounded, kUnbounded};
+  if (node.kind == ExprKind::kConstant) return {node.number, node.number};
+  if (node.b == kNone || node.c != kNone) return any;
+  const Range a = Clamped(node.a), b = Clamped(node.b);
+  switch (node.kind) {
+    case ExprKind::kMinimum:
+      return {std::min(a.low, b.low), std::min(a.high, b.high)};
+    case ExprKind::kMaximum:
+      return {std::max(a.low, b.low), std::max(a.high, b.high)};
+    case ExprKind::kAdd:
+      return {std::max(a.low + b.low, -kUnbounded), std::min(a.high + b.high, kUnbounded)};
+    case ExprKind::kSubtract:
+      return {std::max(a.low - b.high, -kUnbounded), std::min(a.high - b.low, kUnbounded)};
+    default:
+      return any;
+  }
 }
 
 // A comparison of one variable with a constant changes at one place; one with run-time inputs is

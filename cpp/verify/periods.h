@@ -49,6 +49,7 @@ class Periods {
   bool Same(Expr a, Expr b) const;
   bool Grows(Expr expr, Slot slot) const;
   bool Divides(Expr expr) const;
+  Range Clamped(Expr expr) const;
   void Collect(Expr expr, std::vector<Slot>* slots, bool* symbolic) const;
   bool Linear(Expr expr, Slot slot, int64_t* factor, int64_t* constant) const;
 

@@ -125,6 +125,18 @@ struct CoreProgram {
   Node* body = nullptr;
 };
 
+enum class SlotKind : uint8_t {
+  kLoop,    // set by its loop
+  kBound,   // set once in each turn of its loop, before it is read
+  kMutable, // keeps its value
+};
+
+struct SlotInfo {
+  std::string name;
+  SlotKind kind = SlotKind::kMutable;
+  const Node* loop = nullptr;  // innermost one around; null at the top level
+};
+
 struct Tensor {
   std::string name;
   bool written = false;
@@ -138,7 +150,7 @@ struct Program {
   std::vector<Tensor> tensors;
   Symbols symbols;
   bool has_simt = false;
-  std::vector<std::string> slot_names{"sub_block"};
+  std::vector<SlotInfo> slots{{"sub_block"}};
 
   Node* Make(NodeKind kind) {
     nodes.push_back(std::make_unique<Node>());

@@ -15,7 +15,7 @@ Run::Run(Search* search, Path* path, const std::map<Symbol, int64_t>* inputs)
     CoreState& state = cores_[core];
     state.present = program_.cores[core].present;
     if (!state.present) continue;
-    state.slots.assign(program_.slot_names.size(), Value());
+    state.slots.assign(program_.slots.size(), Value());
     state.slots[kSubBlockSlot] = Value(core == static_cast<int>(Core::kAiv1) ? 1 : 0);
     if (program_.cores[core].body != nullptr) {
       state.frames.push_back({program_.cores[core].body});
@@ -281,6 +281,16 @@ Run::Event Run::Evaluate(int core, const Instruction& instruction) {
   return event;
 }
 
+// `value`, the value of `expr`, without what only this path knows: its bounds then hold at other
+// turns of the loops too.
+Value Run::EvalLoose(int core, Expr expr, const Value& value) {
+  if (value.known()) return value;
+  with_facts_ = false;
+  Value loose = Eval(core, expr);
+  with_facts_ = true;
+  return loose;
+}
+
 void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
   if (pattern.space == Space::kGm && !program_.tensors[pattern.tensor].written) return;
   if (pattern.condition != kNone && !Test(core, pattern.condition)) return;
@@ -292,36 +302,43 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
                                      cores_[core].atomic && event->instruction->pipe != Pipe::kV);
   access.approximate = pattern.approximate;
   Region& region = access.region;
-  auto most = [&](Expr expr) {
-    const Value value = Eval(core, expr);
+  auto most = [&](const Value& value) {
     if (value.known()) return value.constant;
     access.approximate = true;
-    const int64_t ceiling = search_.symbols->Ceiling(value);
+    const int64_t ceiling = search_.symbols->LooseBounds(value).high;
     return ceiling < kUnbounded ? ceiling : path_.Bounds(value).high;
   };
-  region.rows = most(pattern.rows);
-  region.row_bytes = most(pattern.row_bytes);
+  const Value begin = Eval(core, pattern.begin), row_bytes = Eval(core, pattern.row_bytes);
+  const Value rows = Eval(core, pattern.rows);
+  region.rows = most(EvalLoose(core, pattern.rows, rows));
+  region.row_bytes = most(EvalLoose(core, pattern.row_bytes, row_bytes));
   if (region.rows <= 0 || region.row_bytes <= 0) return;
-  const Value stride = region.rows == 1 ? Value(0) : Eval(core, pattern.stride);
-  const Value begin = Eval(core, pattern.begin);
+  const Value stride = rows == Value(1) ? Value(0) : Eval(core, pattern.stride);
+  const bool one_pitch = stride.known() && (!begin.known() || !row_bytes.known());
+  if (one_pitch && access.space != Space::kGm) {
+    access.exact = static_cast<int>(exact_.size());
+    exact_.push_back({begin, row_bytes, stride.constant});
+  }
   region.begin = begin.constant;
   if (stride.known()) {
     region.stride = stride.constant;
   } else {
     access.approximate = true;
-    region.row_bytes += (region.rows - 1) * path_.Bounds(stride).high;
+    region.row_bytes += (region.rows - 1) * most(EvalLoose(core, pattern.stride, stride));
     region.rows = 1;
   }
   if (region.rows > 1 && region.stride == region.row_bytes) {
     region.row_bytes *= region.rows;
     region.rows = 1;
   }
+  if (region.rows == 1) region.stride = 0;
   if (!begin.known()) {
     if (access.space == Space::kGm) {
       region.base =
           bases_.try_emplace(begin.terms, static_cast<int32_t>(bases_.size())).first->second;
     } else {
-      const Range range = path_.Bounds(begin);
+      Range range = search_.symbols->LooseBounds(EvalLoose(core, pattern.begin, begin));
+      if (range.low <= -kUnbounded || range.high >= kUnbounded) range = path_.Bounds(begin);
       region = {range.low, region.end() - region.begin + range.high - range.low, 1, 0, 0};
       access.approximate = true;
     }

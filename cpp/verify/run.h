@@ -50,6 +50,12 @@ class Run {
     int tensor;
     Region region;
     bool writes, atomic, approximate;
+    int exact = -1;  // index into exact_ if the region is only a bound
+  };
+  // A region whose ends run-time inputs decide.
+  struct ExactRegion {
+    Value begin, row_bytes;
+    int64_t stride;
   };
   struct Event {
     const Instruction* instruction;
@@ -105,6 +111,7 @@ class Run {
   bool Head(int core, Frame* frame);
   bool Issue(int core, const Node* node);
   Event Evaluate(int core, const Instruction& instruction);
+  Value EvalLoose(int core, Expr expr, const Value& value);
   void EvaluateAccess(int core, const AccessPattern& pattern, Event* event);
   void StartLoop(int core, Frame* frame);
   bool Alone() const {
@@ -114,6 +121,7 @@ class Run {
   // evaluate.cc: expressions
   Value Eval(int core, Expr expr);
   bool Test(int core, Expr expr);
+  int DepthOf(int core, Expr expr) const;
 
   // sync.cc: the pipes
   bool Drain();
@@ -122,6 +130,7 @@ class Run {
   void Touch(int core, const Event& event, Thread thread, uint32_t index);
   bool Ordered(const Record& record, Thread thread) const;
   bool KnownToAll(const Record& record, uint32_t threads) const;
+  bool Apart(const Record& a, const Record& b) const;
   bool SetFlag(int core, const Event& event, Thread thread, uint32_t index);
   bool CrossSet(int core, const Event& event, Thread thread, uint32_t index);
   bool BarrierAll(int core);
@@ -132,6 +141,7 @@ class Run {
 
   // state.cc: what the rest of a path depends on
   std::string State(int core, const Frame& head);
+  bool Live(int core, Slot slot, bool at_head) const;
 
   // messages.cc
   Site SiteOf(const Instruction& instruction, Core core, const Turns& turns) const;
@@ -153,8 +163,10 @@ class Run {
   Memory memories_[kOnChipSpaces];
   std::vector<Memory> tensors_;
   std::map<std::vector<Term>, int32_t> bases_;
+  std::vector<ExactRegion> exact_;
   std::vector<Finding> findings_;
   std::set<std::pair<int, int>> reported_;
+  bool with_facts_ = true;  // whether Eval may use what this path knows
   bool covered_ = false;
   bool stopped_ = false;  // a budget ran out
 };

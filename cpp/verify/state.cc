@@ -27,6 +27,19 @@ class Writer {
 
 }  // namespace
 
+// Whether a later statement may read what a variable holds now.
+bool Run::Live(int core, Slot slot, bool at_head) const {
+  const SlotInfo& info = program_.slots[slot];
+  if (info.kind == SlotKind::kMutable || info.loop == nullptr) return true;
+  const std::vector<Frame>& frames = cores_[core].frames;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (frames[i].node != info.loop) continue;
+    // At the head of its loop a bound variable is about to be set anew.
+    return info.kind == SlotKind::kLoop || !at_head || i + 1 != frames.size();
+  }
+  return false;
+}
+
 // Event numbers only matter in so far as somebody knows that the event is complete. So each number
 // that is still asked for (a "mark") is written as one bit for everyone who may be asked.
 std::string Run::State(int core, const Frame& head) {
@@ -62,6 +75,7 @@ std::string Run::State(int core, const Frame& head) {
     }
     writer.Number(-1);
     for (size_t slot = 0; slot < state.slots.size(); ++slot) {
+      if (!Live(other, static_cast<Slot>(slot), other == core)) continue;
       const Value& value = state.slots[slot];
       if (value.known()) {
         const auto [first, second] = search_.periods.Class(static_cast<Slot>(slot), value.constant);

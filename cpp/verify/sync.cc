@@ -129,14 +129,14 @@ void Run::Touch(int core, const Event& event, Thread thread, uint32_t index) {
   (void)core;
   for (const Access& access : event.accesses) {
     const Record record{access.region,  event.instruction, event.turns,        index,          thread,
-                        access.writes,  access.atomic,     access.approximate, event.unit_flag};
+                        access.writes,  access.atomic,     access.approximate, event.unit_flag, access.exact};
     Memory& memory = access.space == Space::kGm ? tensors_[access.tensor]
                                                 : memories_[static_cast<int>(access.space)];
     memory.Touch(
         record, [&](const Record& other) { return Ordered(other, thread); },
         [&](const Record& other) {
           if (other.thread == thread && other.index == index) return;
-          if (Ordered(other, thread)) return;
+          if (Ordered(other, thread) || Apart(other, record)) return;
           // Unit flags order M and FIX on L0C by themselves.
           const bool unit_flags = access.space == Space::kL0c && other.unit_flag &&
                                   record.unit_flag && other.thread != thread;
@@ -156,6 +156,27 @@ bool Run::KnownToAll(const Record& record, uint32_t threads) const {
     }
   }
   return true;
+}
+
+// Whether the exact regions of two accesses are known to be disjoint, though their bounds are not.
+bool Run::Apart(const Record& a, const Record& b) const {
+  if (a.exact < 0 && b.exact < 0) return false;
+  auto exact = [&](const Record& record) {
+    if (record.exact >= 0) return exact_[record.exact];
+    const Region& region = record.region;
+    return ExactRegion{region.begin, region.row_bytes, region.rows == 1 ? 0 : region.stride};
+  };
+  if (a.region.base != b.region.base) return false;
+  const ExactRegion x = exact(a), y = exact(b);
+  auto at_most_zero = [&](const Value& value) { return path_.Bounds(value).high <= 0; };
+  auto before = [&](const ExactRegion& p, const ExactRegion& q) {
+    if (!at_most_zero(p.begin + p.row_bytes - q.begin)) return false;
+    if (p.stride == 0 && q.stride == 0) return true;
+    // Side by side in rows of one pitch: the end of q's row comes before p's next row.
+    return p.stride == q.stride &&
+           at_most_zero(q.begin + q.row_bytes - p.begin - Value(p.stride));
+  };
+  return before(x, y) || before(y, x);
 }
 
 Run::Token Run::MakeToken(const Event& event, Thread thread, uint32_t index) const {

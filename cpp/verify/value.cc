@@ -136,45 +136,87 @@ Value Symbols::FloorModulo(const Value& a, const Value& b) {
   return Intern(Operation::kModulo, "", 0, a, b, {-kUnbounded, kUnbounded});
 }
 
-Value Symbols::Minimum(const Value& a, const Value& b) {
-  const Range difference = Bounds(a - b);
-  if (difference.high <= 0) return a;
-  if (difference.low >= 0) return b;
-  const Range x = Bounds(a), y = Bounds(b);
-  const Range range = {std::min(x.low, y.low), std::min(x.high, y.high)};
-  return b < a ? Intern(Operation::kMinimum, "", 0, b, a, range)
-               : Intern(Operation::kMinimum, "", 0, a, b, range);
+// Every minimum is written as `b + min(a - b, 0)` with the first factor of `a - b` positive, so that
+// min(x, 4) + max(0, 4 - x) is seen to be 4.
+Value Symbols::Minimum(const Value& a, const Value& b, const Facts* facts) {
+  const Value difference = a - b;
+  const Range range = Bounds(difference, facts);
+  if (range.high <= 0) return a;
+  if (range.low >= 0) return b;
+  if (difference.terms[0].factor < 0) return Minimum(b, a, facts);
+  const Range all = Bounds(difference);
+  return b + Intern(Operation::kMinimum, "", 0, difference, 0,
+                    {std::min<int64_t>(all.low, 0), std::min<int64_t>(all.high, 0)});
 }
 
-Value Symbols::Maximum(const Value& a, const Value& b) {
-  return Scale(Minimum(Scale(a, -1), Scale(b, -1)), -1);
+Value Symbols::Maximum(const Value& a, const Value& b, const Facts* facts) {
+  return Scale(Minimum(Scale(a, -1), Scale(b, -1), facts), -1);
 }
 
-Range Symbols::Bounds(const Value& value) const {
+bool Symbols::IsMinimum(Symbol symbol, Value* value) const {
+  if (definitions_[symbol].operation != Operation::kMinimum) return false;
+  *value = definitions_[symbol].a;
+  return true;
+}
+
+template <typename RangeOf>
+Range Symbols::BoundsBy(const Value& value, RangeOf range_of, const Facts* facts) const {
   __int128 low = value.constant, high = value.constant;
-  for (const Term& term : value.terms) {
-    const Range& range = definitions_[term.symbol].range;
+  // The latest symbol first: it may hold earlier ones.
+  for (size_t i = value.terms.size(); i-- > 0;) {
+    const Term term = value.terms[i];
+    Value inside;
+    if (IsMinimum(term.symbol, &inside)) {
+      // With a minimum the value is the smaller, or the larger, one of two.
+      Value rest = value;
+      rest.terms.erase(rest.terms.begin() + i);
+      const Range a = BoundsBy(rest, range_of, facts);
+      const Range b = BoundsBy(rest + Scale(inside, term.factor), range_of, facts);
+      if (term.factor > 0) return {std::min(a.low, b.low), std::min(a.high, b.high)};
+      return {std::max(a.low, b.low), std::max(a.high, b.high)};
+    }
+    Range range = range_of(definitions_[term.symbol]);
+    if (facts != nullptr) {
+      auto fact = facts->find({Term{term.symbol, 1}});
+      if (fact != facts->end()) {
+        range.low = std::max(range.low, fact->second.low);
+        range.high = std::min(range.high, fact->second.high);
+      }
+    }
     const bool positive = term.factor > 0;
-    low += static_cast<__int128>(term.factor) * (positive ? range.low : range.high);
-    high += static_cast<__int128>(term.factor) * (positive ? range.high : range.low);
+    auto end = [&](int64_t number) -> __int128 {
+      if (number >= kUnbounded || number <= -kUnbounded) {
+        return (number > 0) == positive ? kUnbounded : -kUnbounded;
+      }
+      return static_cast<__int128>(term.factor) * number;
+    };
+    low += end(positive ? range.low : range.high);
+    high += end(positive ? range.high : range.low);
   }
-  return {Clamp(low), Clamp(high)};
+  Range bounds = {Clamp(low), Clamp(high)};
+  if (facts == nullptr || value.terms.empty()) return bounds;
+  const bool negative = value.terms[0].factor < 0;
+  auto fact = facts->find(negative ? Scale(value, -1).terms : value.terms);
+  if (fact == facts->end()) return bounds;
+  const int64_t least = negative ? -fact->second.high : fact->second.low;
+  const int64_t most = negative ? -fact->second.low : fact->second.high;
+  if (least > -kUnbounded) bounds.low = std::max(bounds.low, value.constant + least);
+  if (most < kUnbounded) bounds.high = std::min(bounds.high, value.constant + most);
+  return bounds;
 }
 
-int64_t Symbols::Ceiling(const Value& value) const {
-  __int128 sum = value.constant;
-  for (const Term& term : value.terms) {
-    const Definition& definition = definitions_[term.symbol];
-    int64_t most = kUnbounded;
-    if (term.factor > 0 && definition.operation == Operation::kMinimum) {
-      most = std::min(Ceiling(definition.a), Ceiling(definition.b));
-    } else if (term.factor > 0 && definition.operation == Operation::kModulo) {
-      most = definition.range.high;
-    }
-    if (most >= kUnbounded) return kUnbounded;
-    sum += static_cast<__int128>(term.factor) * most;
-  }
-  return Clamp(sum);
+Range Symbols::Bounds(const Value& value, const Facts* facts) const {
+  return BoundsBy(value, [](const Definition& definition) { return definition.range; }, facts);
+}
+
+Range Symbols::LooseBounds(const Value& value) const {
+  return BoundsBy(
+      value,
+      [](const Definition& definition) {
+        const bool closed = definition.operation == Operation::kModulo;
+        return closed ? definition.range : Range{-kUnbounded, kUnbounded};
+      },
+      nullptr);
 }
 
 int64_t Symbols::Concrete(const Value& value, const std::map<Symbol, int64_t>& inputs) const {

@@ -38,6 +38,9 @@ struct Range {
   int64_t low;
   int64_t high;
 };
+// What is known of sums of terms, beyond the ranges of their symbols.
+using Facts = std::map<std::vector<Term>, Range>;
+
 // Ends of ranges are clamped to this, so that sums of a few products cannot overflow.
 inline constexpr int64_t kUnbounded = int64_t{1} << 40;
 
@@ -60,15 +63,18 @@ class Symbols {
   Value Multiply(const Value& a, const Value& b);
   Value FloorDivide(const Value& a, const Value& b);
   Value FloorModulo(const Value& a, const Value& b);
-  Value Minimum(const Value& a, const Value& b);
-  Value Maximum(const Value& a, const Value& b);
+  Value Minimum(const Value& a, const Value& b, const Facts* facts = nullptr);
+  Value Maximum(const Value& a, const Value& b, const Facts* facts = nullptr);
 
-  // Bounds by interval arithmetic, decisions of the current path left out.
-  Range Bounds(const Value& value) const;
+  // Bounds by interval arithmetic, with `facts` if given.
+  Range Bounds(const Value& value, const Facts* facts = nullptr) const;
 
-  // An upper bound that holds whatever numbers stand beside the symbols: that of a minimum with a
-  // constant. kUnbounded if there is none.
-  int64_t Ceiling(const Value& value) const;
+  // Bounds that hold whatever numbers are added to run-time inputs: those of a minimum or a maximum
+  // with a constant.
+  Range LooseBounds(const Value& value) const;
+
+  // Whether `symbol` is the minimum of `value` and 0.
+  bool IsMinimum(Symbol symbol, Value* value) const;
 
   // The value once every input has a number: `inputs` maps an input or load to it.
   int64_t Concrete(const Value& value, const std::map<Symbol, int64_t>& inputs) const;
@@ -94,6 +100,9 @@ class Symbols {
 
   Value Intern(Operation operation, const std::string& name, int tag, const Value& a,
                const Value& b, Range range);
+
+  template <typename RangeOf>
+  Range BoundsBy(const Value& value, RangeOf range_of, const Facts* facts) const;
 
   std::vector<Definition> definitions_;
   std::map<std::tuple<Operation, int, Value, Value>, Symbol> interned_;

@@ -1,0 +1,171 @@
+"""The check of lowered kernels: what it found, under which assumptions.
+
+The check itself is native code in ``cpp/verify`` and shares nothing with the passes that plan. It
+reads a device function after ``RewriteFlagToBuf``, when addresses and flag ids are final.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os.path import basename
+from typing import Any
+
+import tilelang
+from tvm import IRModule
+from tvm.ir.instrument import pass_instrument
+from tvm.ir.transform import PassContext
+from tvm.target import Target
+from tvm.tirx import PrimFunc
+from tvm_ffi import get_global_func
+
+PROVEN, REFUSED, NOT_PROVEN = "proven", "refused", "not_proven"
+"""Verdicts: every run is right; some run is wrong; neither could be shown."""
+
+LAST_PASS = "tl.RewriteFlagToBuf"
+"""After this pass the code is what the check reads."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """One statement at one turn of its loops.
+
+    statement: the instruction's name; file, line: where the user wrote it, "" and 0 if a pass
+    made it. turns: loop variables' turns, counted from 0, innermost loop first.
+    """
+
+    statement: str
+    file: str
+    line: int
+    core: str
+    pipe: str
+    turns: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        place = f" at {basename(self.file)}:{self.line}" if self.line else ""
+        turns = ", ".join(f"{name} turn {turn}" for name, turn in self.turns)
+        return f"{self.core} {self.pipe}: {self.statement}{place}" + (f" ({turns})" if turns else "")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong (``certain``), or that keeps the kernel from being proven.
+
+    kind: race, set twice, left set, deadlock, lock, range, capacity; or not modelled, not
+        periodic, budget, undecided id, ambiguous flag.
+    memory, tensor, begin, end: the bytes that both statements of a race touch.
+    distance: by how many turns of each common loop the second statement is later.
+    missing, supply: the order that is not given, and what would give it.
+    inputs: run-time inputs with which it happens, where it depends on them.
+    """
+
+    kind: str
+    certain: bool
+    message: str
+    first: Site | None
+    second: Site | None
+    memory: str
+    tensor: str
+    begin: int
+    end: int
+    distance: str
+    missing: str
+    supply: str
+    inputs: str
+
+    def __str__(self) -> str:
+        places = [site for site in (self.second, self.first) if site is not None and site.line]
+        place = f"{basename(places[0].file)}:{places[0].line}: " if places else ""
+        where = f" in {self.memory}" if self.memory else ""
+        if self.tensor:
+            where += f" tensor {self.tensor}"
+        if self.memory and not self.tensor:
+            where += f" bytes {self.begin} to {self.end}"
+        level = "error" if self.certain else "not proven"
+        lines = [f"{place}{level}: {self.kind}{where}: {self.message}"]
+        lines += [f"  first   {self.first}"] if self.first is not None else []
+        lines += [f"  second  {self.second}"] if self.second is not None else []
+        lines += [f"  distance {self.distance}"] if self.distance else []
+        lines += [f"  missing {self.missing}"] if self.missing else []
+        lines += [f"  supply  {self.supply}"] if self.supply else []
+        lines += [f"  with    {self.inputs}"] if self.inputs else []
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """What the check says of one kernel.
+
+    paths: ways through the kernel that were walked, for kernels that depend on run-time inputs.
+    instructions: instructions walked, over all paths.
+    """
+
+    kernel: str
+    verdict: str
+    findings: tuple[Finding, ...]
+    assumptions: tuple[str, ...]
+    paths: int
+    instructions: int
+
+    def __str__(self) -> str:
+        title = f"{self.kernel}: {self.verdict.replace('_', ' ')}"
+        assumed = [f"  assuming that {text}" for text in self.assumptions]
+        return "\n".join([title, *map(str, self.findings), *assumed])
+
+
+def verify(kernel: PrimFunc) -> VerifyReport:
+    """Check one device function as ``RewriteFlagToBuf`` leaves it.
+
+    A bad kernel is a verdict, not an exception.
+    """
+    data = json.loads(get_global_func("tl.ascend_sched.verify")(kernel))
+    return VerifyReport(
+        data["kernel"],
+        data["verdict"],
+        tuple(map(_finding, data["findings"])),
+        tuple(data["assumptions"]),
+        data["paths"],
+        data["instructions"],
+    )
+
+
+def device_functions(mod: IRModule) -> list[PrimFunc]:
+    """The device functions of a lowered module, by name."""
+    found = sorted(mod.functions.items(), key=lambda item: str(item[0].name_hint))
+    return [func for _, func in found if "tirx.is_entry_func" not in func.attrs]
+
+
+def verify_lowered(
+    func: PrimFunc, *, pass_configs: Mapping[str, Any] | None = None
+) -> list[VerifyReport]:
+    """Lower ``func`` and check every device function that comes of it.
+
+    Raises what TileLang raises for a kernel that it refuses.
+    """
+    grabbed = _Grab()
+    context = PassContext(opt_level=3, config=dict(pass_configs or {}), instruments=[grabbed])
+    with context, Target("ascend"):
+        tilelang.lower(func, target="ascend")
+    return [verify(device) for device in device_functions(grabbed.mod)]
+
+
+@pass_instrument
+class _Grab:
+    """Keeps the module that the check reads."""
+
+    mod: IRModule
+
+    def run_after_pass(self, mod: IRModule, info: Any) -> None:
+        if info.name == LAST_PASS:
+            self.mod = mod
+
+
+def _finding(data: dict[str, Any]) -> Finding:
+    return Finding(**{**data, "first": _site(data["first"]), "second": _site(data["second"])})
+
+
+def _site(data: dict[str, Any] | None) -> Site | None:
+    if data is None:
+        return None
+    return Site(**{**data, "turns": tuple((name, turn) for name, turn in data["turns"])})
