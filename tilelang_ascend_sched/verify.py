@@ -45,7 +45,9 @@ class Site:
     def __str__(self) -> str:
         place = f" at {basename(self.file)}:{self.line}" if self.line else ""
         turns = ", ".join(f"{name} turn {turn}" for name, turn in self.turns)
-        return f"{self.core} {self.pipe}: {self.statement}{place}" + (f" ({turns})" if turns else "")
+        return f"{self.core} {self.pipe}: {self.statement}{place}" + (
+            f" ({turns})" if turns else ""
+        )
 
 
 @dataclass(frozen=True)

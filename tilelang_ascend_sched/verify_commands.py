@@ -8,9 +8,12 @@ import click
 @click.command()
 @click.argument("target", metavar="FILE:NAME")
 @click.option("--stock", is_flag=True, help="Lower with TileLang's own passes.")
+@click.option("--unscheduled", is_flag=True, help="Lower without scheduling, as written.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def verify(context: click.Context, target: str, stock: bool, as_json: bool) -> None:
+def verify(
+    context: click.Context, target: str, stock: bool, unscheduled: bool, as_json: bool
+) -> None:
     """Lower the kernel FILE:NAME and prove its synchronization.
 
     The exit status is 0 if every run is proven right, 1 if some run is wrong, 2 if neither could
@@ -22,7 +25,9 @@ def verify(context: click.Context, target: str, stock: bool, as_json: bool) -> N
     from .target import load_prim_func
     from .verify import NOT_PROVEN, REFUSED, verify_lowered
 
-    configs = {"tl.ascend_sched.passes": "stock"} if stock else {}
+    configs: dict[str, object] = {"tl.ascend_sched.passes": "stock"} if stock else {}
+    if unscheduled:
+        configs["tl.enable_auto_schedule"] = False
     try:
         reports = verify_lowered(load_prim_func(target), pass_configs=configs)
     except ValueError as error:

@@ -10,6 +10,7 @@ namespace tilelang_ascend_sched::verify {
 namespace {
 
 constexpr size_t kMostFindings = 20;
+constexpr int64_t kConcreteEvents = 50'000;  // of one run with given inputs
 
 // The next script in depth-first order: the last choice not yet taken both ways, taken the other
 // way. Choices are taken as true first.
@@ -33,19 +34,22 @@ std::string TextOf(const std::map<Symbol, int64_t>& inputs, const Symbols& symbo
 
 // Walks the path once more with numbers for all inputs. What goes wrong then goes wrong.
 std::vector<Finding> Confirm(const Search& search, const Path& path) {
-  const auto inputs = path.Witness();
-  if (!inputs) return {};
-  Search concrete{search.program, search.periods, search.symbols, search.limits, {}, 0};
-  Path only(*search.symbols, {});
-  Run run(&concrete, &only, &*inputs);
-  run.Execute();
-  std::vector<Finding> certain;
-  for (Finding finding : run.findings()) {
-    if (!finding.certain) continue;
-    finding.inputs = TextOf(*inputs, *search.symbols);
-    certain.push_back(std::move(finding));
+  for (const auto& inputs : path.Witnesses()) {
+    Limits limits = search.limits;
+    limits.events = kConcreteEvents;
+    Search concrete{search.program, search.periods, search.symbols, limits, {}, 0};
+    Path only(*search.symbols, {});
+    Run run(&concrete, &only, &inputs);
+    run.Execute();
+    std::vector<Finding> certain;
+    for (Finding finding : run.findings()) {
+      if (!finding.certain) continue;
+      finding.inputs = TextOf(inputs, *search.symbols);
+      certain.push_back(std::move(finding));
+    }
+    if (!certain.empty()) return certain;
   }
-  return certain;
+  return {};
 }
 
 bool SameKind(const Finding& a, const Finding& b) {

@@ -108,7 +108,8 @@ Program Decode(const PrimFunc& kernel) {
     const auto* extent = attr->value.as<IntImmNode>();
     const Range range = {0, extent == nullptr ? INT32_MAX : extent->value - 1};
     Value value;
-    if (range.high > 0) value.terms.push_back({program.symbols.Input(axis->var->name_hint, range), 1});
+    if (range.high > 0)
+      value.terms.push_back({program.symbols.Input(axis->var->name_hint, range), 1});
     inputs.push_back({axis->var, value});
   });
 
@@ -226,8 +227,7 @@ Node* Decoder::Branch(const IfThenElseNode* branch) {
   std::vector<Node*> reads = std::move(reads_);
   reads_.clear();
   Node* then_case = Statement(branch->then_case);
-  node->children.push_back(then_case != nullptr ? then_case
-                                                : program_.Make(NodeKind::kSequence));
+  node->children.push_back(then_case != nullptr ? then_case : program_.Make(NodeKind::kSequence));
   if (branch->else_case.has_value()) {
     Node* else_case = Statement(branch->else_case.value());
     if (else_case != nullptr) node->children.push_back(else_case);

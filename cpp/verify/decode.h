@@ -13,8 +13,8 @@
 
 namespace tilelang_ascend_sched::verify {
 
-// Reads a device function as MergeUBAllocations and RewriteFlagToBuf leave it: on-chip addresses are
-// physical, flag and lock ids final.
+// Reads a device function as MergeUBAllocations and RewriteFlagToBuf leave it: on-chip addresses
+// are physical, flag and lock ids final.
 Program Decode(const tvm::tirx::PrimFunc& kernel);
 
 // The address that an access pointer denotes.

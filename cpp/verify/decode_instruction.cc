@@ -178,13 +178,20 @@ Node* Decoder::Barrier(const CallNode* call, const Source& at) {
 
 Node* Decoder::Copy(const std::string& name, const CallNode* call, const Source& source) {
   static const std::pair<const char*, Pipe> kCopies[] = {
-      {"copy_gm_to_ubuf", Pipe::kMte2},      {"copy_gm_to_cbuf", Pipe::kMte2},
-      {"fill_l1", Pipe::kMte2},              {"copy_ubuf_to_gm", Pipe::kMte3},
-      {"copy_ubuf_to_cbuf", Pipe::kMte3},    {"nd2nz_post_copy", Pipe::kMte3},
-      {"load_cbuf_to_ca", Pipe::kMte1},      {"load_cbuf_to_cb", Pipe::kMte1},
-      {"load_ca_sf", Pipe::kMte1},           {"load_cb_sf", Pipe::kMte1},
-      {"copy_matrix_cc_to_ub", Pipe::kFix},  {"copy_matrix_cc_to_gm", Pipe::kFix},
-      {"nd2nz_scatter", Pipe::kV},           {"mad", Pipe::kM},
+      {"copy_gm_to_ubuf", Pipe::kMte2},
+      {"copy_gm_to_cbuf", Pipe::kMte2},
+      {"fill_l1", Pipe::kMte2},
+      {"copy_ubuf_to_gm", Pipe::kMte3},
+      {"copy_ubuf_to_cbuf", Pipe::kMte3},
+      {"nd2nz_post_copy", Pipe::kMte3},
+      {"load_cbuf_to_ca", Pipe::kMte1},
+      {"load_cbuf_to_cb", Pipe::kMte1},
+      {"load_ca_sf", Pipe::kMte1},
+      {"load_cb_sf", Pipe::kMte1},
+      {"copy_matrix_cc_to_ub", Pipe::kFix},
+      {"copy_matrix_cc_to_gm", Pipe::kFix},
+      {"nd2nz_scatter", Pipe::kV},
+      {"mad", Pipe::kM},
       {"mad_mx", Pipe::kM},
   };
   for (const auto& [known, pipe] : kCopies) {
@@ -213,7 +220,8 @@ void Decoder::CopyAccesses(const std::string& name, const tvm::ffi::Array<PrimEx
   auto arg = [&](size_t index) { return Compile(args[index]); };
   auto number = [&](size_t index) {
     const auto value = NumberOf(args[index]);
-    if (!value) throw DecodeError{name + " with operand " + std::to_string(index) + " not constant"};
+    if (!value)
+      throw DecodeError{name + " with operand " + std::to_string(index) + " not constant"};
     return *value;
   };
   auto add = [&](const Pointer& base, Expr offset, Expr rows, Expr row_bytes, Expr stride,
@@ -241,8 +249,8 @@ void Decoder::CopyAccesses(const std::string& name, const tvm::ffi::Array<PrimEx
     add(first, zero, DivideUp(BytesOf(d, bits), kBlockBytes), Times(n, kBlockBytes),
         Times(arg(10), kBlockBytes), true);
   } else if (name == "fill_l1") {
-    add(first, arg(1), arg(3), Times(arg(4), kBlockBytes),
-        Times(Add(arg(4), arg(5)), kBlockBytes), true);
+    add(first, arg(1), arg(3), Times(arg(4), kBlockBytes), Times(Add(arg(4), arg(5)), kBlockBytes),
+        true);
   } else if (name == "copy_ubuf_to_cbuf") {
     const Expr length = Times(arg(4), kBlockBytes);
     add(second, zero, arg(3), length, Add(length, Times(arg(5), kBlockBytes)), false);
@@ -264,11 +272,9 @@ void Decoder::CopyAccesses(const std::string& name, const tvm::ffi::Array<PrimEx
     add(first, zero, count, length, Constant(number(4) * kBlockBytes), true);
   } else if (name == "load_cbuf_to_ca" || name == "load_cbuf_to_cb") {
     const Expr start = Times(Add(Multiply(arg(3), arg(6)), arg(2)), kFractalBytes);
-    add(second, start, arg(5), Times(arg(4), kFractalBytes), Times(arg(6), kFractalBytes),
-        false);
+    add(second, start, arg(5), Times(arg(4), kFractalBytes), Times(arg(6), kFractalBytes), false);
     if (number(8) == 0) {
-      add(first, zero, arg(5), Times(arg(4), kFractalBytes), Times(arg(7), kFractalBytes),
-          true);
+      add(first, zero, arg(5), Times(arg(4), kFractalBytes), Times(arg(7), kFractalBytes), true);
     } else {
       // A transposed load exchanges 16 rows and 32 bytes of columns, fractal count unchanged.
       add(first, zero, one, Times(Multiply(arg(4), arg(5)), kFractalBytes), zero, true);
@@ -310,8 +316,8 @@ void Decoder::CopyAccesses(const std::string& name, const tvm::ffi::Array<PrimEx
     const Expr result = Times(Multiply(m, n), kAccumulatorBytes);
     add(first, zero, one, result, zero, true);
     for (const auto& [side, height] : {std::pair{second, m}, std::pair{right, n}}) {
-      const Expr row = Times(DivideUp(BytesOf(arg(4), side.element_bits), kBlockBytes),
-                                kBlockBytes);
+      const Expr row =
+          Times(DivideUp(BytesOf(arg(4), side.element_bits), kBlockBytes), kBlockBytes);
       const Expr bytes = Multiply(height, row);
       add(side, zero, one, bytes, zero, false);
       if (name != "mad_mx") continue;

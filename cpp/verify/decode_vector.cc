@@ -19,10 +19,11 @@ using tvm::PrimExpr;
 
 namespace {
 
-// `factor * [0, count)` elements.
+// `factor * [0, count)` elements; `count` is a bound if `exact_count` tells the number.
 struct Dimension {
   int64_t factor;
   int64_t count;
+  Expr exact_count = kNone;
 };
 
 }  // namespace
@@ -57,7 +58,12 @@ class VectorFunction : public StmtExprVisitor {
     const bool bounded = minimum != nullptr && bound->max_value < kUnbounded;
     const bool exact = bounded && loop->extent.as<IntImmNode>() != nullptr;
     Enter(loop->loop_var, bounded ? minimum->value : 0, bounded ? bound->max_value : -1);
-    inner_[loop->loop_var.get()].exact = exact;
+    Inner& inner = inner_[loop->loop_var.get()];
+    inner.exact = exact;
+    if (bounded && !exact && !DependsOnInner(loop->extent)) {
+      inner.exact = true;
+      inner.exact_count = decoder_.Compile(loop->extent);
+    }
     StmtExprVisitor::VisitStmt_(loop);
   }
 
@@ -78,8 +84,8 @@ class VectorFunction : public StmtExprVisitor {
     auto at = var == nullptr ? inner_.end() : inner_.find(var);
     if (at != inner_.end() && limit != nullptr) {
       const Inner saved = at->second;
-      at->second = equal ? Inner{limit->value, 1, saved.exact}
-                         : Inner{saved.minimum, std::min(saved.count, limit->value), saved.exact};
+      at->second.count = equal ? 1 : std::min(saved.count, limit->value);
+      if (equal) at->second.minimum = limit->value;
       VisitStmt(branch->then_case);
       inner_[var] = saved;
     } else {
@@ -117,8 +123,8 @@ class VectorFunction : public StmtExprVisitor {
       const auto* load = call->args[0].as<BufferLoadNode>();
       if (load != nullptr) Access(load->buffer, load->indices, true);
     } else {
-      if (name == "tl.simd.vgather2" || name == "tl.simd.vgatherb" ||
-          name == "tl.simd.vscatter" || name == "tl.simd.vsstb") {
+      if (name == "tl.simd.vgather2" || name == "tl.simd.vgatherb" || name == "tl.simd.vscatter" ||
+          name == "tl.simd.vsstb") {
         not_modelled = "addresses computed in vector registers (" + name.substr(8) + ")";
       }
       StmtExprVisitor::VisitExpr_(call);
@@ -180,8 +186,9 @@ class VectorFunction : public StmtExprVisitor {
   }
 
   bool Seen(const Var& data, const PrimExpr& index, int64_t extent, bool writes) {
-    const tvm::ffi::Array<tvm::ffi::Any> key{data, index, tvm::IntImm(tvm::DataType::Int(64), extent),
-                                             tvm::IntImm(tvm::DataType::Int(64), writes + 2 * atomic_)};
+    const tvm::ffi::Array<tvm::ffi::Any> key{
+        data, index, tvm::IntImm(tvm::DataType::Int(64), extent),
+        tvm::IntImm(tvm::DataType::Int(64), writes + 2 * atomic_)};
     const int64_t hash = tvm::ffi::StructuralHash::Hash(key, true);
     for (const auto& other : seen_[hash]) {
       if (tvm::ffi::StructuralEqual::Equal(key, other, true)) return true;
@@ -200,8 +207,10 @@ class VectorFunction : public StmtExprVisitor {
     if (guarded_ && !linear.dimensions.empty()) linear.approximate = true;
     std::vector<Dimension> dimensions;
     for (Dimension dimension : linear.dimensions) {
-      if (dimension.count <= 1 || dimension.factor == 0) continue;
+      const bool one = dimension.count <= 1 && dimension.exact_count == kNone;
+      if (one || dimension.factor == 0) continue;
       if (dimension.factor < 0) {
+        if (dimension.exact_count != kNone) linear.approximate = true;
         begin += dimension.factor * (dimension.count - 1);
         dimension.factor = -dimension.factor;
       }
@@ -211,14 +220,25 @@ class VectorFunction : public StmtExprVisitor {
     std::sort(dimensions.begin(), dimensions.end(),
               [](const Dimension& a, const Dimension& b) { return a.factor < b.factor; });
     int64_t rows = 1, stride = 0;
-    for (const Dimension& dimension : dimensions) {
+    // The number of turns of the widest dimension may be an expression; of others only its bound.
+    Expr exact_rows = kNone, exact_run = kNone;
+    for (size_t i = 0; i < dimensions.size(); ++i) {
+      const Dimension& dimension = dimensions[i];
+      const bool exact = dimension.exact_count != kNone;
+      if (exact && i + 1 < dimensions.size()) linear.approximate = true;
       if (dimension.factor <= run && rows == 1) {
+        if (exact) {
+          const Expr more = decoder_.Add(dimension.exact_count, decoder_.Constant(-1));
+          exact_run = decoder_.Add(decoder_.Constant(run), decoder_.Times(more, dimension.factor));
+        }
         run += dimension.factor * (dimension.count - 1);
       } else if (rows == 1) {
         rows = dimension.count;
         stride = dimension.factor;
+        if (exact) exact_rows = dimension.exact_count;
       } else if (dimension.factor <= stride * rows && dimension.factor % stride == 0) {
         rows += dimension.factor / stride * (dimension.count - 1);
+        if (exact) linear.approximate = true;
       } else {
         // More than two levels: everything from the first byte to the last.
         run += stride * (rows - 1) + dimension.factor * (dimension.count - 1);
@@ -235,14 +255,18 @@ class VectorFunction : public StmtExprVisitor {
       const auto* size = buffer.defined() ? buffer->shape[0].as<IntImmNode>() : nullptr;
       if (linear.anywhere) offset = decoder_.Constant(size == nullptr ? 0 : ConstantPart(index));
       const bool gm = pointer.space == Space::kGm;
-      run = size != nullptr ? size->value
-                            : (gm ? kUnbounded : CapacityOf(pointer.space, false)) * 8 /
-                                  pointer.element_bits;
+      run = size != nullptr
+                ? size->value
+                : (gm ? kUnbounded : CapacityOf(pointer.space, false)) * 8 / pointer.element_bits;
       rows = 1;
     }
     pointer.begin = decoder_.BytesOf(offset, pointer.element_bits);
     AccessPattern access = decoder_.Rows(pointer, decoder_.Constant(0), decoder_.Constant(rows),
                                          bytes(run), bytes(stride), writes);
+    if (!linear.approximate && exact_rows != kNone) access.rows = exact_rows;
+    if (!linear.approximate && exact_run != kNone) {
+      access.row_bytes = decoder_.BytesOf(exact_run, pointer.element_bits);
+    }
     access.approximate = linear.approximate;
     access.atomic = atomic_;
     accesses.push_back(access);
@@ -292,7 +316,7 @@ class VectorFunction : public StmtExprVisitor {
       auto at = inner_.find(var);
       if (at != inner_.end() && at->second.count >= 0) {
         linear->outer = decoder_.Add(linear->outer, decoder_.Constant(factor * at->second.minimum));
-        linear->dimensions.push_back({factor, at->second.count});
+        linear->dimensions.push_back({factor, at->second.count, at->second.exact_count});
         linear->approximate = linear->approximate || !at->second.exact;
         return;
       }
@@ -313,9 +337,8 @@ class VectorFunction : public StmtExprVisitor {
     for (const auto& [name, inner] : inner_) {
       if (inner.count > 0) {
         analyzer_.Bind(tvm::ffi::GetRef<Var>(name),
-                       tvm::Range::FromMinExtent(
-                           tvm::IntImm(name->dtype, inner.minimum),
-                           tvm::IntImm(name->dtype, inner.count)),
+                       tvm::Range::FromMinExtent(tvm::IntImm(name->dtype, inner.minimum),
+                                                 tvm::IntImm(name->dtype, inner.count)),
                        true);
       }
     }
@@ -366,13 +389,14 @@ class VectorFunction : public StmtExprVisitor {
   }
 
   void Enter(const Var& var, int64_t minimum, int64_t count) {
-    inner_[var.get()] = {minimum, count, true};
+    inner_[var.get()] = {minimum, count};
   }
 
   struct Inner {
     int64_t minimum;
     int64_t count;  // -1: not bounded
-    bool exact;
+    bool exact = true;
+    Expr exact_count = kNone;
   };
 
   Decoder& decoder_;

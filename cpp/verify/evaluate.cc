@@ -73,9 +73,11 @@ Value Run::Eval(int core, Expr expr) {
       return divides ? symbols.FloorDivide(a, b) : symbols.FloorModulo(a, b);
     }
     case ExprKind::kMinimum:
-      return known ? Value(std::min(x, y)) : symbols.Minimum(a, b, with_facts_ ? &path_.facts() : nullptr);
+      return known ? Value(std::min(x, y))
+                   : symbols.Minimum(a, b, with_facts_ ? &path_.facts() : nullptr);
     case ExprKind::kMaximum:
-      return known ? Value(std::max(x, y)) : symbols.Maximum(a, b, with_facts_ ? &path_.facts() : nullptr);
+      return known ? Value(std::max(x, y))
+                   : symbols.Maximum(a, b, with_facts_ ? &path_.facts() : nullptr);
     case ExprKind::kShiftLeft:
       if (b.known() && y >= 0 && y < 40) return symbols.Multiply(a, Value(int64_t{1} << y));
       break;

@@ -20,17 +20,17 @@ struct Site {
 
 // Something wrong, or something that could not be decided.
 struct Finding {
-  std::string kind;        // `race`, `set twice`, `left set`, `deadlock`, `range`, `capacity`, ...
-  bool certain = true;     // an error; else a reason why there is no proof
-  std::string message{};     // one line
+  std::string kind;       // `race`, `set twice`, `left set`, `deadlock`, `range`, `capacity`, ...
+  bool certain = true;    // an error; else a reason why there is no proof
+  std::string message{};  // one line
   std::optional<Site> first{}, second{};
-  std::string memory{};      // of a race: such as `UB`
+  std::string memory{};        // of a race: such as `UB`
   int64_t begin = 0, end = 0;  // bytes that both touch
-  std::string tensor{};      // of a race in GM
-  std::string distance{};    // turns between the two
-  std::string missing{};     // the order that is not given
-  std::string supply{};      // what would give it
-  std::string inputs{};      // run-time inputs with which it happens
+  std::string tensor{};        // of a race in GM
+  std::string distance{};      // turns between the two
+  std::string missing{};       // the order that is not given
+  std::string supply{};        // what would give it
+  std::string inputs{};        // run-time inputs with which it happens
 };
 
 }  // namespace tilelang_ascend_sched::verify

@@ -30,9 +30,7 @@ inline constexpr bool CompletesInOrder(Pipe pipe) {
 enum class Space : uint8_t { kUb0, kUb1, kL1, kL0a, kL0b, kL0c, kL0aScale, kL0bScale, kGm };
 inline constexpr int kOnChipSpaces = 8;
 
-inline constexpr Space UbOf(Core core) {
-  return core == Core::kAiv1 ? Space::kUb1 : Space::kUb0;
-}
+inline constexpr Space UbOf(Core core) { return core == Core::kAiv1 ? Space::kUb1 : Space::kUb0; }
 
 // Capacities in bytes, Ascend 950 as TileLang 0.1.15 assumes it. A SIMT function takes the last
 // 32 KiB of UB for its own stack. A scale shadow holds one byte for 16 bytes of data.
@@ -57,12 +55,12 @@ inline constexpr int64_t CapacityOf(Space space, bool has_simt) {
   return INT64_MAX;
 }
 
-inline constexpr int kFlagIds = 8;           // of one (set pipe, wait pipe) pair
-inline constexpr int kLockIds = 32;          // of one core
-inline constexpr int kCrossFlagIds = 16;     // of one (AIC, AIV) pair and direction
-inline constexpr int kCrossFlagMaximum = 15; // a 4-bit counter
-inline constexpr int kQueueDepth = 32;       // instructions that wait on one pipe
-inline constexpr int kFractalBytes = 512;    // L0 and L1 matrices are tiled by 16 rows of 32 bytes
+inline constexpr int kFlagIds = 8;            // of one (set pipe, wait pipe) pair
+inline constexpr int kLockIds = 32;           // of one core
+inline constexpr int kCrossFlagIds = 16;      // of one (AIC, AIV) pair and direction
+inline constexpr int kCrossFlagMaximum = 15;  // a 4-bit counter
+inline constexpr int kQueueDepth = 32;        // instructions that wait on one pipe
+inline constexpr int kFractalBytes = 512;     // L0 and L1 matrices are tiled by 16 rows of 32 bytes
 inline constexpr int kBlockBytes = 32;
 
 inline constexpr const char* NameOf(Core core) {

@@ -69,10 +69,10 @@ class Memory {
       if (Overlap(record.region, access.region)) {
         if ((record.writes || access.writes) && !(record.atomic && access.atomic)) conflict(record);
         // Knowing that the later of two reads by one thread is complete is knowing both are.
-        const bool stands_for = access.writes ? ordered(record)
-                                              : !record.writes && record.thread == access.thread;
-        forget = stands_for && Covers(access.region, record.region) && access.atomic == record.atomic &&
-                 access.unit_flag == record.unit_flag;
+        const bool stands_for =
+            access.writes ? ordered(record) : !record.writes && record.thread == access.thread;
+        forget = stands_for && Covers(access.region, record.region) &&
+                 access.atomic == record.atomic && access.unit_flag == record.unit_flag;
       }
       if (!forget) records_[kept++] = records_[i];
     }

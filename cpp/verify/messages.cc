@@ -18,8 +18,8 @@ void Run::ReportRace(const Record& earlier, const Record& later, const Access& a
   const Core from = CoreOf(earlier.thread), to = CoreOf(later.thread);
   const Pipe source = PipeOf(earlier.thread), target = PipeOf(later.thread);
   Finding finding{"race"};
-  finding.certain = !earlier.approximate && !later.approximate &&
-                    earlier.region.base == later.region.base;
+  finding.certain =
+      !earlier.approximate && !later.approximate && earlier.region.base == later.region.base;
   finding.first = SiteOf(*earlier.instruction, from, earlier.turns);
   finding.second = SiteOf(*later.instruction, to, later.turns);
   finding.memory = NameOf(access.space);

@@ -64,8 +64,8 @@ bool Path::AtMostZero(const Value& value, int depth) {
   }
   decision.depth = depth;
   // value <= 0 is sum <= bound, or, turned around, not sum <= bound.
-  decision.bound = negative ? -FloorDiv(-value.constant, common) - 1
-                            : FloorDiv(-value.constant, common);
+  decision.bound =
+      negative ? -FloorDiv(-value.constant, common) - 1 : FloorDiv(-value.constant, common);
   bool outcome = true;
   if (next_ < script_.size()) outcome = script_[next_++];
   choices_.push_back(outcome);
@@ -96,9 +96,11 @@ void Path::ForgetFrom(int depth) {
   for (const Decision& decision : decisions_) Learn(decision);
 }
 
-std::optional<std::map<Symbol, int64_t>> Path::Witness() const {
+std::vector<std::map<Symbol, int64_t>> Path::Witnesses() const {
+  constexpr int kGuesses = 4096;
+  constexpr size_t kKept = 16;
   std::map<Symbol, Range> inputs;
-  std::set<int64_t> interesting = {0, 1, 2};
+  std::set<int64_t> interesting = {0, 1, 2, 3, 5, 64, 1000};
   for (const Decision& decision : all_decisions_) {
     Value sum;
     sum.terms = decision.terms;
@@ -110,15 +112,15 @@ std::optional<std::map<Symbol, int64_t>> Path::Witness() const {
   for (const auto& [symbol, range] : inputs) {
     std::set<int64_t> tried = {range.low, range.high};
     for (int64_t number : interesting) {
-      for (int64_t scaled : {number, -number}) {
-        if (scaled >= range.low && scaled <= range.high) tried.insert(scaled);
+      for (int64_t signed_number : {number, -number}) {
+        if (signed_number >= range.low && signed_number <= range.high) tried.insert(signed_number);
       }
     }
     candidates.emplace_back(tried.begin(), tried.end());
     numbers[symbol] = range.low;
   }
-  // A fixed sequence of mixed guesses: each number in turn takes each candidate.
-  constexpr int kGuesses = 4096;
+  // A fixed sequence of mixed guesses, ranked by how many decisions they contradict.
+  std::map<std::pair<size_t, std::map<Symbol, int64_t>>, int> ranked;
   uint64_t random = 88172645463325252ull;
   for (int guess = 0; guess < kGuesses; ++guess) {
     size_t i = 0;
@@ -127,15 +129,19 @@ std::optional<std::map<Symbol, int64_t>> Path::Witness() const {
       number = candidates[i][random % candidates[i].size()];
       ++i;
     }
-    const bool fits = std::all_of(
-        all_decisions_.begin(), all_decisions_.end(), [&](const Decision& decision) {
+    const size_t contradicted =
+        std::count_if(all_decisions_.begin(), all_decisions_.end(), [&](const Decision& decision) {
           Value sum;
           sum.terms = decision.terms;
-          return (symbols_.Concrete(sum, numbers) <= decision.bound) == decision.holds;
+          return (symbols_.Concrete(sum, numbers) <= decision.bound) != decision.holds;
         });
-    if (fits) return numbers;
+    ranked[{contradicted, numbers}] = guess;
+    if (ranked.size() > kKept) ranked.erase(std::prev(ranked.end()));
+    if (contradicted == 0 && ranked.size() == kKept) break;
   }
-  return std::nullopt;
+  std::vector<std::map<Symbol, int64_t>> witnesses;
+  for (const auto& [key, guess] : ranked) witnesses.push_back(key.second);
+  return witnesses;
 }
 
 }  // namespace tilelang_ascend_sched::verify

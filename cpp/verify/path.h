@@ -41,9 +41,10 @@ class Path {
   const std::vector<Decision>& decisions() const { return decisions_; }
   const Facts& facts() const { return facts_; }
 
-  // A number for every input on which the decisions rest, such that all of them come out as
-  // taken; nothing if none was found.
-  std::optional<std::map<Symbol, int64_t>> Witness() const;
+  // Numbers for every input on which the decisions rest. First, if they are found, those with which
+  // all decisions come out as taken; then some that meet the most of them. Decisions that were
+  // forgotten on the way may contradict each other.
+  std::vector<std::map<Symbol, int64_t>> Witnesses() const;
 
  private:
   void Learn(const Decision& decision);

@@ -141,8 +141,7 @@ bool Periods::Grows(Expr expr, Slot slot) const {
     case ExprKind::kMaximum:
       return Grows(node.a, slot) && Grows(node.b, slot);
     case ExprKind::kMultiply:
-      return (Grows(node.a, slot) && positive(node.b)) ||
-             (positive(node.a) && Grows(node.b, slot));
+      return (Grows(node.a, slot) && positive(node.b)) || (positive(node.a) && Grows(node.b, slot));
     case ExprKind::kFloorDivide:
       return Grows(node.a, slot) && positive(node.b);
     default:
@@ -281,11 +280,11 @@ void Periods::Compare(Expr a, Expr b) {
     return;
   }
   int64_t factor_a = 0, factor_b = 0, constant_a = 0, constant_b = 0;
-  const bool one = !slots.empty() &&
-                   std::all_of(slots.begin(), slots.end(),
-                               [&](Slot slot) { return slot == slots.front(); }) &&
-                   Linear(a, slots.front(), &factor_a, &constant_a) &&
-                   Linear(b, slots.front(), &factor_b, &constant_b);
+  const bool one =
+      !slots.empty() &&
+      std::all_of(slots.begin(), slots.end(), [&](Slot slot) { return slot == slots.front(); }) &&
+      Linear(a, slots.front(), &factor_a, &constant_a) &&
+      Linear(b, slots.front(), &factor_b, &constant_b);
   if (!one) {
     for (const Slot slot : slots) slots_[slot].exact = true;
     return;

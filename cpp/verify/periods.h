@@ -14,7 +14,7 @@ namespace tilelang_ascend_sched::verify {
 // constant.
 struct Dependence {
   int64_t period = 1;
-  bool exact = false;  // every value may behave differently
+  bool exact = false;                         // every value may behave differently
   int64_t low = INT64_MAX, high = INT64_MIN;  // between them comparisons with constants change
 };
 

@@ -65,7 +65,7 @@ struct AccessPattern {
   bool approximate = false;  // the true region may be smaller
   int tensor = -1;           // of a GM access
   Expr begin = kNone, row_bytes = kNone, rows = kNone, stride = kNone;
-  Expr condition = kNone;    // the access happens only if this holds
+  Expr condition = kNone;  // the access happens only if this holds
 };
 
 enum class Action : uint8_t {
@@ -82,14 +82,14 @@ enum class Action : uint8_t {
 
 struct Instruction {
   Action action;
-  Pipe pipe;                 // that executes it
-  Pipe peer = Pipe::kS;      // of a flag: the other pipe of the pair
-  bool blocking = true;      // of a lock
-  Expr unit_flag = kNone;    // nonzero: M and FIX order themselves on L0C
-  Expr id = kNone;           // of a flag or lock
+  Pipe pipe;               // that executes it
+  Pipe peer = Pipe::kS;    // of a flag: the other pipe of the pair
+  bool blocking = true;    // of a lock
+  Expr unit_flag = kNone;  // nonzero: M and FIX order themselves on L0C
+  Expr id = kNone;         // of a flag or lock
   std::vector<AccessPattern> accesses{};
   Source source{};
-  int number = 0;            // in program order, over all cores
+  int number = 0;  // in program order, over all cores
 };
 
 enum class NodeKind : uint8_t {
@@ -98,8 +98,8 @@ enum class NodeKind : uint8_t {
   kWhile,
   kIf,
   kInstruction,
-  kAssign,      // slot = value
-  kFresh,       // slot = a number read from memory that the kernel writes
+  kAssign,  // slot = value
+  kFresh,   // slot = a number read from memory that the kernel writes
   kBreak,
   kContinue,
   kAtomicOn,
@@ -112,12 +112,12 @@ struct Node {
   int number = 0;
   std::vector<Node*> children;  // of a sequence; body; or then and else
   Slot slot = -1;
-  Expr value = kNone;           // extent, condition or assigned value
+  Expr value = kNone;  // extent, condition or assigned value
   Expr minimum = kNone;
   Instruction instruction;
   Source source;
-  std::string name;             // of a loop variable; why something is not modelled
-  Range range{0, 0};            // of a fresh number
+  std::string name;   // of a loop variable; why something is not modelled
+  Range range{0, 0};  // of a fresh number
 };
 
 struct CoreProgram {
@@ -126,9 +126,9 @@ struct CoreProgram {
 };
 
 enum class SlotKind : uint8_t {
-  kLoop,    // set by its loop
-  kBound,   // set once in each turn of its loop, before it is read
-  kMutable, // keeps its value
+  kLoop,     // set by its loop
+  kBound,    // set once in each turn of its loop, before it is read
+  kMutable,  // keeps its value
 };
 
 struct SlotInfo {

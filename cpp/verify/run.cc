@@ -160,8 +160,7 @@ void Run::Leave(int core, bool continues) {
   CoreState& state = cores_[core];
   while (!state.frames.empty()) {
     const Frame& frame = state.frames.back();
-    const bool is_loop =
-        frame.node->kind == NodeKind::kFor || frame.node->kind == NodeKind::kWhile;
+    const bool is_loop = frame.node->kind == NodeKind::kFor || frame.node->kind == NodeKind::kWhile;
     if (is_loop && continues) return;
     state.loops -= is_loop;
     state.frames.pop_back();
@@ -310,14 +309,17 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
   };
   const Value begin = Eval(core, pattern.begin), row_bytes = Eval(core, pattern.row_bytes);
   const Value rows = Eval(core, pattern.rows);
+  const Value loose_begin = EvalLoose(core, pattern.begin, begin);
+  const Value loose_row_bytes = EvalLoose(core, pattern.row_bytes, row_bytes);
   region.rows = most(EvalLoose(core, pattern.rows, rows));
-  region.row_bytes = most(EvalLoose(core, pattern.row_bytes, row_bytes));
+  region.row_bytes = most(loose_row_bytes);
   if (region.rows <= 0 || region.row_bytes <= 0) return;
   const Value stride = rows == Value(1) ? Value(0) : Eval(core, pattern.stride);
-  const bool one_pitch = stride.known() && (!begin.known() || !row_bytes.known());
-  if (one_pitch && access.space != Space::kGm) {
+  if (stride.known() && access.space != Space::kGm && !(begin.known() && row_bytes.known())) {
     access.exact = static_cast<int>(exact_.size());
-    exact_.push_back({begin, row_bytes, stride.constant});
+    const Value skipped = Scale(rows - Value(1), stride.constant);
+    exact_.push_back({begin, row_bytes, row_bytes + skipped, stride.constant});
+    exact_.push_back({loose_begin, loose_row_bytes, loose_row_bytes + skipped, stride.constant});
   }
   region.begin = begin.constant;
   if (stride.known()) {
@@ -337,7 +339,7 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
       region.base =
           bases_.try_emplace(begin.terms, static_cast<int32_t>(bases_.size())).first->second;
     } else {
-      Range range = search_.symbols->LooseBounds(EvalLoose(core, pattern.begin, begin));
+      Range range = search_.symbols->LooseBounds(loose_begin);
       if (range.low <= -kUnbounded || range.high >= kUnbounded) range = path_.Bounds(begin);
       region = {range.low, region.end() - region.begin + range.high - range.low, 1, 0, 0};
       access.approximate = true;
@@ -345,10 +347,16 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
   }
   if (access.space != Space::kGm) {
     const int64_t capacity = CapacityOf(access.space, program_.has_simt);
-    if (region.begin < 0 || region.end() > capacity) {
+    Range touched = {region.begin, region.end()};
+    if (access.exact >= 0) {
+      touched.low = std::max(touched.low, path_.Bounds(begin).low);
+      const Value end = begin + exact_[access.exact].extent;
+      touched.high = std::min(touched.high, path_.Bounds(end).high);
+    }
+    if (touched.low < 0 || touched.high > capacity) {
       Finding finding{"capacity", !access.approximate};
-      finding.message = std::string("bytes ") + std::to_string(region.begin) + " to " +
-                        std::to_string(region.end()) + " of " + NameOf(access.space) +
+      finding.message = std::string("bytes ") + std::to_string(touched.low) + " to " +
+                        std::to_string(touched.high) + " of " + NameOf(access.space) +
                         " are touched, which has " + std::to_string(capacity) + " bytes";
       finding.first = SiteOf(*event->instruction, static_cast<Core>(core), event->turns);
       Report(std::move(finding));

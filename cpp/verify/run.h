@@ -16,9 +16,9 @@
 namespace tilelang_ascend_sched::verify {
 
 struct Limits {
-  int64_t events = 1'000'000;  // of all paths together
-  int paths = 2'000;
-  int turns = 256;  // of a loop whose end or whose body depends on run-time inputs
+  int64_t events = 500'000;  // of all paths together
+  int paths = 1'000;
+  int turns = 64;  // of a loop whose end or whose body depends on run-time inputs
 };
 
 // What all paths of one check share.
@@ -50,11 +50,12 @@ class Run {
     int tensor;
     Region region;
     bool writes, atomic, approximate;
-    int exact = -1;  // index into exact_ if the region is only a bound
+    int exact = -1;  // index into exact_, where two stand, if the region is only a bound
   };
   // A region whose ends run-time inputs decide.
   struct ExactRegion {
     Value begin, row_bytes;
+    Value extent;  // from the first byte to the last
     int64_t stride;
   };
   struct Event {
@@ -81,7 +82,7 @@ class Run {
     const Node* pending = nullptr;  // an instruction that could not be issued yet
     int snapshot = -1;
     bool atomic = false;
-    int loops = 0;          // around the present statement
+    int loops = 0;  // around the present statement
   };
   struct Token {
     Clock clock;
@@ -96,10 +97,10 @@ class Run {
     uint32_t sets = 0, waited = 0;
   };
   struct Lock {
-    uint32_t issued = 0;    // taken in program order
-    uint32_t released = 0;  // so many, without a gap
+    uint32_t issued = 0;               // taken in program order
+    uint32_t released = 0;             // so many, without a gap
     std::map<uint32_t, Token> tokens;  // of releases
-    int holder = -1;        // pipe, at issue
+    int holder = -1;                   // pipe, at issue
     uint32_t held = 0;
   };
 
@@ -114,9 +115,7 @@ class Run {
   Value EvalLoose(int core, Expr expr, const Value& value);
   void EvaluateAccess(int core, const AccessPattern& pattern, Event* event);
   void StartLoop(int core, Frame* frame);
-  bool Alone() const {
-    return cores_[0].present + cores_[1].present + cores_[2].present == 1;
-  }
+  bool Alone() const { return cores_[0].present + cores_[1].present + cores_[2].present == 1; }
 
   // evaluate.cc: expressions
   Value Eval(int core, Expr expr);
@@ -156,7 +155,7 @@ class Run {
   Clock clocks_[kThreads];
   uint32_t counts_[kThreads] = {};
   std::vector<Clock> snapshots_;
-  int joined_[kThreads];  // latest snapshot that the thread has taken in
+  int joined_[kThreads];             // latest snapshot that the thread has taken in
   std::map<int, Flag> flags_;        // (core, set pipe, wait pipe, id)
   std::map<int, Flag> cross_flags_;  // (from, to, id)
   std::map<int, Lock> locks_;        // (core, id)

@@ -128,8 +128,9 @@ bool Run::Ordered(const Record& record, Thread thread) const {
 void Run::Touch(int core, const Event& event, Thread thread, uint32_t index) {
   (void)core;
   for (const Access& access : event.accesses) {
-    const Record record{access.region,  event.instruction, event.turns,        index,          thread,
-                        access.writes,  access.atomic,     access.approximate, event.unit_flag, access.exact};
+    const Record record{access.region,   event.instruction, event.turns,   index,
+                        thread,          access.writes,     access.atomic, access.approximate,
+                        event.unit_flag, access.exact};
     Memory& memory = access.space == Space::kGm ? tensors_[access.tensor]
                                                 : memories_[static_cast<int>(access.space)];
     memory.Touch(
@@ -160,23 +161,28 @@ bool Run::KnownToAll(const Record& record, uint32_t threads) const {
 
 // Whether the exact regions of two accesses are known to be disjoint, though their bounds are not.
 bool Run::Apart(const Record& a, const Record& b) const {
-  if (a.exact < 0 && b.exact < 0) return false;
-  auto exact = [&](const Record& record) {
-    if (record.exact >= 0) return exact_[record.exact];
-    const Region& region = record.region;
-    return ExactRegion{region.begin, region.row_bytes, region.rows == 1 ? 0 : region.stride};
-  };
-  if (a.region.base != b.region.base) return false;
-  const ExactRegion x = exact(a), y = exact(b);
+  if ((a.exact < 0 && b.exact < 0) || a.region.base != b.region.base) return false;
   auto at_most_zero = [&](const Value& value) { return path_.Bounds(value).high <= 0; };
-  auto before = [&](const ExactRegion& p, const ExactRegion& q) {
-    if (!at_most_zero(p.begin + p.row_bytes - q.begin)) return false;
-    if (p.stride == 0 && q.stride == 0) return true;
-    // Side by side in rows of one pitch: the end of q's row comes before p's next row.
-    return p.stride == q.stride &&
-           at_most_zero(q.begin + q.row_bytes - p.begin - Value(p.stride));
-  };
-  return before(x, y) || before(y, x);
+  // First as this path knows the regions, then as they are at any time: what the path knew when
+  // one was touched may have been forgotten since.
+  for (const bool loose : {false, true}) {
+    auto exact = [&](const Record& record) {
+      if (record.exact >= 0) return exact_[record.exact + loose];
+      const Region& region = record.region;
+      return ExactRegion{region.begin, region.row_bytes, region.end() - region.begin,
+                         region.stride};
+    };
+    auto before = [&](const ExactRegion& p, const ExactRegion& q) {
+      if (at_most_zero(p.begin + p.extent - q.begin)) return true;
+      if (!at_most_zero(p.begin + p.row_bytes - q.begin)) return false;
+      // Side by side in rows of one pitch: the end of q's row comes before p's next row.
+      return p.stride == q.stride &&
+             at_most_zero(q.begin + q.row_bytes - p.begin - Value(p.stride));
+    };
+    const ExactRegion x = exact(a), y = exact(b);
+    if (before(x, y) || before(y, x)) return true;
+  }
+  return false;
 }
 
 Run::Token Run::MakeToken(const Event& event, Thread thread, uint32_t index) const {
@@ -292,8 +298,8 @@ void Run::Finish() {
     if (state.pending == nullptr || stuck) continue;
     Finding finding{"deadlock"};
     finding.message = "never gets to run";
-    finding.first = Site{state.pending->source, static_cast<Core>(core),
-                         state.pending->instruction.pipe, {}};
+    finding.first =
+        Site{state.pending->source, static_cast<Core>(core), state.pending->instruction.pipe, {}};
     Report(std::move(finding));
     stuck = true;
   }

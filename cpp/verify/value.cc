@@ -24,8 +24,7 @@ Value Combine(const Value& a, const Value& b, int64_t sign) {
   if (a.terms.empty() && b.terms.empty()) return sum;
   size_t i = 0, j = 0;
   while (i < a.terms.size() || j < b.terms.size()) {
-    if (j == b.terms.size() ||
-        (i < a.terms.size() && a.terms[i].symbol < b.terms[j].symbol)) {
+    if (j == b.terms.size() || (i < a.terms.size() && a.terms[i].symbol < b.terms[j].symbol)) {
       sum.terms.push_back(a.terms[i++]);
     } else if (i == a.terms.size() || b.terms[j].symbol < a.terms[i].symbol) {
       sum.terms.push_back({b.terms[j].symbol, sign * b.terms[j].factor});
@@ -79,10 +78,9 @@ Value Symbols::Multiply(const Value& a, const Value& b) {
   if (a.known()) return Scale(b, a.constant);
   if (b.known()) return Scale(a, b.constant);
   const Range x = Bounds(a), y = Bounds(b);
-  const __int128 ends[] = {static_cast<__int128>(x.low) * y.low,
-                           static_cast<__int128>(x.low) * y.high,
-                           static_cast<__int128>(x.high) * y.low,
-                           static_cast<__int128>(x.high) * y.high};
+  const __int128 ends[] = {
+      static_cast<__int128>(x.low) * y.low, static_cast<__int128>(x.low) * y.high,
+      static_cast<__int128>(x.high) * y.low, static_cast<__int128>(x.high) * y.high};
   const Range range = {Clamp(*std::min_element(ends, ends + 4)),
                        Clamp(*std::max_element(ends, ends + 4))};
   return b < a ? Intern(Operation::kMultiply, "", 0, b, a, range)
@@ -136,8 +134,8 @@ Value Symbols::FloorModulo(const Value& a, const Value& b) {
   return Intern(Operation::kModulo, "", 0, a, b, {-kUnbounded, kUnbounded});
 }
 
-// Every minimum is written as `b + min(a - b, 0)` with the first factor of `a - b` positive, so that
-// min(x, 4) + max(0, 4 - x) is seen to be 4.
+// Every minimum is written as `b + min(a - b, 0)` with the first factor of `a - b` positive, so
+// that min(x, 4) + max(0, 4 - x) is seen to be 4.
 Value Symbols::Minimum(const Value& a, const Value& b, const Facts* facts) {
   const Value difference = a - b;
   const Range range = Bounds(difference, facts);

@@ -1,0 +1,92 @@
+"""Device functions written out as the passes would leave them, for the check to read."""
+
+from __future__ import annotations
+
+import tilelang  # noqa: F401  # puts tvm on the path
+from tvm import tirx
+from tvm.ir import Op, PointerType, PrimType
+from tvm.tirx import PrimExpr, PrimFunc, Stmt, Var
+
+TILE = 1024
+"""Bytes that one load, store or vector instruction here touches."""
+
+
+def _handle(name: str, scope: str) -> Var:
+    return Var(name, PointerType(PrimType("float32"), scope))
+
+
+X, Y = _handle("X", "global"), _handle("Y", "global")
+_UB = _handle("ub", "shared.dyn")
+
+
+def seq(*stmts: Stmt) -> Stmt:
+    return tirx.SeqStmt(list(stmts)) if len(stmts) > 1 else stmts[0]
+
+
+def loop(extent: int | PrimExpr, body) -> Stmt:
+    """``body`` maps the loop variable to a statement."""
+    var = Var("i", "int32")
+    return tirx.For(var, 0, extent, tirx.ForKind.SERIAL, body(var))
+
+
+def when(condition: PrimExpr, *then: Stmt) -> Stmt:
+    return tirx.IfThenElse(condition, seq(*then), None)
+
+
+def either(condition: PrimExpr, then: Stmt, otherwise: Stmt) -> Stmt:
+    return tirx.IfThenElse(condition, then, otherwise)
+
+
+def set_flag(event: str, flag: int | PrimExpr) -> Stmt:
+    return _issue("tl.ascend_set_flag", event, flag)
+
+
+def wait_flag(event: str, flag: int | PrimExpr) -> Stmt:
+    return _issue("tl.ascend_wait_flag", event, flag)
+
+
+def handshake(event: str, flag: int | PrimExpr) -> Stmt:
+    return seq(set_flag(event, flag), wait_flag(event, flag))
+
+
+def barrier(pipe: str) -> Stmt:
+    return _issue("tl.ascend_pipe_barrier", pipe)
+
+
+def load(ub: int | PrimExpr, gm: int | PrimExpr, tensor: Var = X) -> Stmt:
+    """MTE2: one tile from GM, tile number ``gm``, to UB, tile number ``ub``."""
+    to, source = _pointer(_UB, ub, 2), _pointer(tensor, gm, 1)
+    return _issue("tl.ascend_copy_gm_to_ubuf", to, source, 0, 1, TILE, 0, 0, 0, 0, TILE, TILE)
+
+
+def store(gm: int | PrimExpr, ub: int | PrimExpr, tensor: Var = Y) -> Stmt:
+    """MTE3: one tile from UB to GM."""
+    to, source = _pointer(tensor, gm, 2), _pointer(_UB, ub, 1)
+    return _issue("tl.ascend_copy_ubuf_to_gm", to, source, 0, 1, TILE, 0, TILE, TILE)
+
+
+def vector(to: int | PrimExpr, source: int | PrimExpr) -> Stmt:
+    """V: reads a tile of UB and writes one, and half a column of the next."""
+    first, second = _pointer(_UB, source, 1), _pointer(_UB, to, 2)
+    return _issue("tl.ascend_nd2nz_scatter", first, second, 16, 16, "float", "float")
+
+
+def opaque(name: str) -> Stmt:
+    return tirx.Evaluate(tirx.Call("void", Op.get("tirx.call_extern"), [tirx.StringImm(name)]))
+
+
+def kernel(*stmts: Stmt, scalars: tuple[Var, ...] = ()) -> PrimFunc:
+    ub = tirx.decl_buffer([16 * TILE // 4], "float32", "ub", _UB)
+    body = seq(tirx.AllocBuffer(ub), *stmts)
+    return PrimFunc([X, Y, *scalars], body).with_attr("global_symbol", "kernel")
+
+
+def _pointer(data: Var, tile: int | PrimExpr, rights: int) -> PrimExpr:
+    annotation = tirx.Call("float32", Op.get("tirx.type_annotation"), [])
+    args = [annotation, data, tile * (TILE // 4), TILE // 4, rights]
+    return tirx.Call("handle", Op.get("tirx.tvm_access_ptr"), args)
+
+
+def _issue(name: str, *args: object) -> Stmt:
+    operands = [tirx.StringImm(arg) if isinstance(arg, str) else arg for arg in args]
+    return tirx.Evaluate(tirx.Call("void", Op.get(name), operands))

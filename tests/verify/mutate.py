@@ -1,0 +1,123 @@
+"""Lowered kernels with one synchronization statement changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import tilelang  # noqa: F401  # puts tvm on the path
+from tvm import tirx
+from tvm.tirx import PrimFunc, SeqStmt, Stmt
+from tvm.tirx.stmt_functor import ir_transform, post_order_visit
+
+SYNC = (
+    "tl.ascend_set_flag",
+    "tl.ascend_wait_flag",
+    "tl.ascend_cross_core_set_flag",
+    "tl.ascend_cross_core_wait_flag",
+    "tl.ascend_pipe_barrier",
+)
+LOCK, UNLOCK = "tl.ascend_get_buf", "tl.ascend_rls_buf"
+_ID_ARGUMENT = {name: 2 if "cross_core" in name else 1 for name in SYNC[:4]} | {LOCK: 1, UNLOCK: 1}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """``what`` was done to the synchronization ``statement``."""
+
+    what: str
+    statement: str
+    func: PrimFunc
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.statement}"
+
+
+def mutants(func: PrimFunc) -> Iterator[Mutant]:
+    """Every synchronization statement deleted, moved up or down by one, or with another id.
+
+    A flag that was spilled to a lock is one statement: the lock and its release at once.
+    """
+    for sequence in _sequences(func.body):
+        items = list(sequence.seq)
+        index = 0
+        while index < len(items):
+            count = _sync_length(items, index)
+            if count:
+                yield from _of(func, sequence, items, index, count)
+            index += max(count, 1)
+
+
+def _of(
+    func: PrimFunc, sequence: SeqStmt, items: list[Stmt], at: int, count: int
+) -> Iterator[Mutant]:
+    moved, end = items[at : at + count], at + count
+    text = " ".join(str(stmt).strip().replace("\n", " ") for stmt in moved)
+
+    def mutant(what: str, changed: list[Stmt]) -> Mutant:
+        return Mutant(what, text, _with(func, sequence, changed))
+
+    yield mutant("delete", items[:at] + items[end:])
+    if at > 0:
+        yield mutant("move up", items[: at - 1] + moved + [items[at - 1]] + items[end:])
+    if end < len(items):
+        yield mutant("move down", items[:at] + [items[end]] + moved + items[end + 1 :])
+    renamed = [_with_next_id(stmt) for stmt in moved]
+    if any(new is not old for new, old in zip(renamed, moved, strict=True)):
+        yield mutant("other id", items[:at] + renamed + items[end:])
+
+
+def _sequences(body: Stmt) -> list[SeqStmt]:
+    found: list[SeqStmt] = []
+
+    def visit(node: object) -> None:
+        if isinstance(node, SeqStmt):
+            found.append(node)
+
+    post_order_visit(body, visit)
+    return found
+
+
+def _call(stmt: Stmt) -> tirx.Call | None:
+    """The call that a statement is, alone under any number of guards."""
+    while isinstance(stmt, tirx.IfThenElse) and stmt.else_case is None:
+        stmt = stmt.then_case
+    if isinstance(stmt, tirx.Evaluate) and isinstance(stmt.value, tirx.Call):
+        return stmt.value
+    return None
+
+
+def _name(stmt: Stmt) -> str:
+    call = _call(stmt)
+    return str(getattr(call.op, "name", "")) if call is not None else ""
+
+
+def _sync_length(items: list[Stmt], index: int) -> int:
+    if _name(items[index]) in SYNC:
+        return 1
+    spilled = _name(items[index]) == LOCK and index + 1 < len(items)
+    return 2 if spilled and _name(items[index + 1]) == UNLOCK else 0
+
+
+def _with(func: PrimFunc, sequence: SeqStmt, items: list[Stmt]) -> PrimFunc:
+    new: Stmt = SeqStmt(items) if len(items) > 1 else items[0] if items else tirx.Evaluate(0)
+
+    def replace(node: Stmt) -> Stmt | None:
+        return new if node.same_as(sequence) else None
+
+    return func.with_body(ir_transform(func.body, replace, None, ["tirx.SeqStmt"]))
+
+
+def _with_next_id(stmt: Stmt) -> Stmt:
+    call = _call(stmt)
+    argument = _ID_ARGUMENT.get(_name(stmt)) if call is not None else None
+    if call is None or argument is None:
+        return stmt
+    args = list(call.args)
+    args[argument] = args[argument] + 1
+    changed = tirx.Evaluate(tirx.Call(call.dtype, call.op, args))
+
+    def replace(node: Stmt) -> Stmt | None:
+        return changed if isinstance(node, tirx.Evaluate) else None
+
+    return ir_transform(stmt, replace, None, ["tirx.Evaluate"])
