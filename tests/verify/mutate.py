@@ -57,14 +57,15 @@ def _of(
     def mutant(what: str, changed: list[Stmt]) -> Mutant:
         return Mutant(what, text, _with(func, sequence, changed))
 
-    yield mutant("delete", items[:at] + items[end:])
-    if at > 0:
-        yield mutant("move up", items[: at - 1] + moved + [items[at - 1]] + items[end:])
-    if end < len(items):
-        yield mutant("move down", items[:at] + [items[end]] + moved + items[end + 1 :])
+    before, after = items[:at], items[end:]
+    yield mutant("delete", [*before, *after])
+    if before:
+        yield mutant("move up", [*before[:-1], *moved, before[-1], *after])
+    if after:
+        yield mutant("move down", [*before, after[0], *moved, *after[1:]])
     renamed = [_with_next_id(stmt) for stmt in moved]
     if any(new is not old for new, old in zip(renamed, moved, strict=True)):
-        yield mutant("other id", items[:at] + renamed + items[end:])
+        yield mutant("other id", [*before, *renamed, *after])
 
 
 def _sequences(body: Stmt) -> list[SeqStmt]:

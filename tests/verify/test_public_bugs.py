@@ -5,6 +5,7 @@ The kernel as it should be is proven; with the mistake it is refused.
 
 from __future__ import annotations
 
+import tilelang  # noqa: F401  # puts tvm on the path
 from tvm.tirx import PrimFunc, Stmt, Var
 from tvm.tirx import floormod as mod
 
