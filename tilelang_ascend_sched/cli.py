@@ -16,7 +16,6 @@ _COMMANDS = {
     "run": "emulator.commands:run",
     "solve": "solver.commands:solve",
     "toy": "solver.commands:toy",
-    "verify": "verify_commands:verify",
 }
 
 
