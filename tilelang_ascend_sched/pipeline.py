@@ -31,7 +31,7 @@ PASSES: tuple[PassInfo, ...] = (
     PassInfo("NormalizeConflictHints", "conflict hints become loop and root annotations"),
     PassInfo("MaterializeScheduleUnits", "what a task is; the stages asked for by hand"),
     PassInfo("AnnotateMultiBufferEligible", "which loop owns which storage's epochs"),
-    PassInfo("EstimateLatency", "latency and issue interval of each task"),
+    PassInfo("EstimateLatency", "latency and issue interval of each task", ours=True),
     PassInfo("AutoSchedule", "issue order, stage, buffer versions (asks the solver)"),
     PassInfo("AssignCore", "widest legal AIC/AIV mask of each task"),
     PassInfo("PrepareMultiBuffer", "the clock of each ring; its counters"),

@@ -14,6 +14,11 @@ GLOBAL_PREFIX = "tl.ascend_sched.transform."
 """FFI globals under which the native library registers its passes."""
 
 
+def EstimateLatency() -> Pass:
+    """Write each task's latency and issue interval, in cycles."""
+    return get_global_func(GLOBAL_PREFIX + "EstimateLatency")()
+
+
 def RestoreWhileLoops() -> Pass:
     """Turn the bounded loops made from ``while`` into ``while`` loops again."""
     return get_global_func(GLOBAL_PREFIX + "RestoreWhileLoops")()
