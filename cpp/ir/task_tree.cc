@@ -147,14 +147,15 @@ PrimExpr Guard::condition() const {
 }
 
 TaskMarks Task::marks() const {
-  constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
   const Metadata metadata = MetadataOf(marker);
   TaskMarks marks;
-  if (auto latency = IntegerMark(metadata, attrs::kLatency)) {
-    marks.latency = CheckRange(attrs::kLatency, *latency, 0, kAny);
+  marks.latency = IntegerMark(metadata, attrs::kLatency);
+  if (marks.latency.value_or(0) < 0) {
+    Fail(kWhere, Text("T.Task latency must be non-negative, but is ", *marks.latency));
   }
-  if (auto interval = IntegerMark(metadata, attrs::kInterval)) {
-    marks.interval = CheckRange(attrs::kInterval, *interval, 1, kAny);
+  marks.interval = IntegerMark(metadata, attrs::kInterval);
+  if (marks.interval.value_or(1) <= 0) {
+    Fail(kWhere, Text("T.Task ii must be positive, but is ", *marks.interval));
   }
   if (auto cores = IntegerMark(metadata, attrs::kCoreMask)) {
     marks.cores = static_cast<CoreMask>(CheckRange(attrs::kCoreMask, *cores, 1, kAnyCore));
