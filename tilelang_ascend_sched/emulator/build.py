@@ -16,10 +16,11 @@ from pathlib import Path
 from tilelang_ascend_sched.emulator.source import FILE_NAME, Source
 
 HERE = Path(__file__).parent
-_COMMON = ["-std=c++20", "-O2", "-fPIC", "-fno-strict-aliasing", "-ffp-contract=off"]
+_COMMON = ["-std=c++20", "-O2", "-fno-strict-aliasing", "-ffp-contract=off"]
 # Addresses of L1 and L0 start at 0; unrolling pragmas are the device compiler's.
 _KERNEL_FLAGS = [
     *_COMMON,
+    "-fPIC",
     "-g1",
     "-fno-delete-null-pointer-checks",
     "-fsanitize=thread",

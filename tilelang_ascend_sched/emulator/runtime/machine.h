@@ -214,7 +214,8 @@ struct Machine {
   Block& block_of(const Core& c) { return *blocks[c.block]; }
 };
 
-Machine& machine();
+extern Machine the_machine;
+inline Machine& machine() { return the_machine; }
 
 // Runs the kernel for these blocks, together or one after the other.
 void run_blocks(const std::vector<uint32_t>& indices);

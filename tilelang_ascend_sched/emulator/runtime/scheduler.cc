@@ -314,10 +314,7 @@ void run_together(const std::vector<uint32_t>& indices) {
 
 }  // namespace
 
-Machine& machine() {
-  static Machine instance;
-  return instance;
-}
+Machine the_machine;
 
 void run_blocks(const std::vector<uint32_t>& indices) {
   if (indices.empty()) return;

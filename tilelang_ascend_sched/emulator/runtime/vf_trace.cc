@@ -24,10 +24,7 @@ void set_bits(std::vector<uint64_t>& bits, uint64_t begin, uint64_t count) {
 
 }  // namespace
 
-VfTrace& vf_trace() {
-  static VfTrace instance;
-  return instance;
-}
+VfTrace the_vf_trace;
 
 void VfTrace::begin(Core& core, bool simt) {
   core_ = &core;
@@ -217,6 +214,10 @@ VfCounts& vf_counts() { return vf_trace().counts(); }
 namespace {
 
 void touch(const void* address, uint64_t bytes, Mode mode) {
+  // Locals of the caller, by far the most accesses: just above this frame on the stack.
+  constexpr uint64_t kFrames = 16 * 1024;
+  const auto frame = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  if (reinterpret_cast<uint64_t>(address) - frame < kFrames) return;
   Machine& m = machine();
   if (m.entry) {
     vf_trace().touch(reinterpret_cast<uint64_t>(address), bytes, mode);

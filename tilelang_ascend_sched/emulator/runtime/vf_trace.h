@@ -39,6 +39,7 @@ class VfTrace {
   bool clashed_ = false;
 };
 
-VfTrace& vf_trace();
+extern VfTrace the_vf_trace;
+inline VfTrace& vf_trace() { return the_vf_trace; }
 
 }  // namespace emu
