@@ -8,7 +8,6 @@ import click
 
 from .version import __version__
 
-
 _COMMANDS = {
     "check": "emulator.commands:check",
     "passes": "report.commands:passes",
@@ -16,6 +15,7 @@ _COMMANDS = {
     "run": "emulator.commands:run",
     "solve": "solver.commands:solve",
     "toy": "solver.commands:toy",
+    "verify": "verify_commands:verify",
 }
 
 
