@@ -31,13 +31,19 @@ constexpr const char* kPass = "MaterializeScheduleUnits";
 
 using Units = std::vector<Unit>;
 
+template <typename... Nodes>
+bool IsAnyOf(const Stmt& stmt) {
+  return (... || (stmt.as<Nodes>() != nullptr));
+}
+
+bool IsSequentialLoop(const ForNode* loop) {
+  return loop->kind == ForKind::kSerial || loop->kind == ForKind::kUnrolled;
+}
+
 // Statements that are a task by themselves.
 bool IsTaskByItself(const Stmt& stmt) {
-  if (const auto* loop = stmt.as<ForNode>()) {
-    return loop->kind != ForKind::kSerial && loop->kind != ForKind::kUnrolled;
-  }
-  return stmt.as<EvaluateNode>() || stmt.as<BufferStoreNode>() || stmt.as<BindNode>() ||
-         stmt.as<WhileNode>() || stmt.as<SBlockNode>();
+  if (const auto* loop = stmt.as<ForNode>()) return !IsSequentialLoop(loop);
+  return IsAnyOf<EvaluateNode, BufferStoreNode, BindNode, WhileNode, SBlockNode>(stmt);
 }
 
 // A marker that the language layer made may hold a number where tasks have their marks.

@@ -1,7 +1,7 @@
 """Whole kernels lowered with all our passes between stock ones.
 
-The AscendC is the same to the byte, but where stock is wrong or another choice was as good; there it
-runs right.
+The AscendC is the same to the byte, but where stock is wrong or another choice was as good; there
+it runs right.
 """
 
 from __future__ import annotations
