@@ -96,6 +96,25 @@ def test_wrong_options(options, message):
         run(text, **{"blocks": 1, **options})
 
 
+def test_arguments_that_share_memory():
+    x = np.zeros(64, np.float32)
+    with pytest.raises(ValueError, match="arguments X and Y share memory"):
+        emulate(vector_kernel("asc_sync();"), X=x, Y=x[8:], blocks=1)
+
+
+def test_what_a_kernel_prints():
+    text = vector_kernel('debug_print_var("block", (int)block_idx);')
+    printed = run(text, blocks=2)[0].printed.splitlines()
+    assert sorted(printed) == [f"msg='block' BlockIdx={b}: dtype=int value={b}" for b in range(2)]
+
+
+def test_the_cache_stays_bounded(empty_cache, monkeypatch):
+    monkeypatch.setattr(build, "_prelude", lambda: Path("/dev/null"))
+    monkeypatch.setitem(build._KEPT, "kernels", 2)
+    paths = [build.kernel_library(source.read(BARE + f"// {i}\n")) for i in range(4)]
+    assert [p.exists() for p in paths] == [False, True, True, True]
+
+
 @pytest.mark.parametrize(("blocks", "message"), [(None, "pass blocks="), (-1, "-1 is negative")])
 def test_text_needs_blocks(blocks, message):
     one = np.zeros(1, np.float32)
@@ -196,9 +215,9 @@ extern "C" __global__ __vector__ void k(__gm__ float* X) {
 def test_compiled_kernels_are_kept(empty_cache, monkeypatch):
     monkeypatch.setattr(build, "_prelude", lambda: Path("/dev/null"))
     first = build.kernel_library(source.read(BARE))
-    stamp = first.stat().st_mtime_ns
+    file = first.stat().st_ino
     assert build.kernel_library(source.read(BARE)) == first
-    assert first.stat().st_mtime_ns == stamp
+    assert first.stat().st_ino == file
     assert build.kernel_library(source.read(BARE + "// another\n")) != first
     assert not [p for p in first.parent.iterdir() if p.name.startswith("build-")]
 

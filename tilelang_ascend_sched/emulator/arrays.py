@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,16 @@ def array_argument(
     if not array.flags.writeable:
         raise ValueError(f"argument {name}: the array is read-only, pass a writeable copy")
     return ArrayArgument(name, value, array)
+
+
+def check_apart(arguments: Iterable[ArrayArgument]) -> None:
+    """ValueError if two arguments share memory: each is written back on its own."""
+    seen: list[ArrayArgument] = []
+    for argument in arguments:
+        for other in seen:
+            if np.may_share_memory(argument.array, other.array):
+                raise ValueError(f"arguments {other.name} and {argument.name} share memory")
+        seen.append(argument)
 
 
 def scalar_bits(name: str, ctype: str, value: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -123,10 +124,35 @@ def _run(command: Iterable[str | Path]) -> subprocess.CompletedProcess[str]:
     )
 
 
+_KEPT = {"objects": 200, "worker": 8, "prelude": 8, "kernels": 5000}
+"""Entries of each folder of the cache; the least recently used go when there are more."""
+
+
 def _publish(made: Path, target: Path) -> Path:
     """Puts a finished file in its place in one step; another process may have done the same."""
     os.replace(made, target)
     return target
+
+
+def _cached(target: Path) -> bool:
+    """Whether the cache has it; noted as used."""
+    with contextlib.suppress(OSError):
+        os.utime(target)
+        return True
+    return False
+
+
+def _prune(folder: Path) -> None:
+    aged = []
+    for entry in folder.iterdir():
+        with contextlib.suppress(OSError):  # another process prunes too
+            aged.append((entry.stat().st_mtime, entry))
+    aged.sort(key=lambda item: item[0], reverse=True)
+    for _, entry in aged[_KEPT[folder.name] :]:
+        if entry.is_dir():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
 
 
 def _includes() -> list[str]:
@@ -137,9 +163,10 @@ def _worker_object(source: Path) -> Path:
     folder = cache_dir() / "objects"
     key = _key("object", source.name, source.read_text(), _worker_headers(), *_WORKER_FLAGS)
     target = folder / f"{key}.o"
-    if target.exists():
+    if _cached(target):
         return target
     folder.mkdir(parents=True, exist_ok=True)
+    _prune(folder)
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
         made = Path(scratch) / "made.o"
         include = ["-I", str(HERE), "-I", str(HERE / "include")]
@@ -156,9 +183,10 @@ def worker() -> Path:
         objects = list(pool.map(_worker_object, sources))
     folder = cache_dir() / "worker"
     target = folder / _key("worker", *(o.name for o in objects))
-    if target.exists():
+    if _cached(target):
         return target
     folder.mkdir(parents=True, exist_ok=True)
+    _prune(folder)
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
         made = Path(scratch) / "worker"
         done = _run([compiler(), "-rdynamic", *objects, "-ldl", "-o", made])
@@ -172,9 +200,11 @@ def _prelude() -> Path:
     key = _key("prelude", _kernel_headers(), _PRELUDE, *_KERNEL_FLAGS)
     folder = cache_dir() / "prelude" / key
     header, compiled = folder / "prelude.h", folder / "prelude.h.gch"
-    if compiled.exists():
+    if _cached(compiled):
+        os.utime(folder)
         return header
     folder.mkdir(parents=True, exist_ok=True)
+    _prune(folder.parent)
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
         text = Path(scratch) / "prelude.h"
         text.write_text(_PRELUDE)
@@ -197,9 +227,10 @@ def kernel_library(source: Source) -> Path:
     key = _key("kernel", _kernel_headers(), source.text, *_KERNEL_FLAGS, *_LINK_FLAGS)
     folder = cache_dir() / "kernels"
     target = folder / f"{key}.so"
-    if target.exists():
+    if _cached(target):
         return target
     folder.mkdir(parents=True, exist_ok=True)
+    _prune(folder)
     prelude = _prelude()
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
         text = Path(scratch) / "kernel.cc"

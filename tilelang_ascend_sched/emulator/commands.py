@@ -133,6 +133,8 @@ def _guarded(request: Request, plan: list[tuple[str, int]]) -> list[tuple[Result
 def _finish(request: Request, results: list[Result], arguments: dict[str, Any] | None) -> None:
     findings = _distinct(f for result in results for f in result.findings)
     figures = [figure for k in results[0].kernels if (figure := timing(k)) is not None]
+    if results[0].printed and not request.as_json:
+        click.echo(results[0].printed, nl=False)
     if request.timeline is not None:
         picture = timeline.svg if request.timeline.suffix == ".svg" else timeline.chrome_trace
         request.timeline.write_text(picture(results[0]))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tilelang_ascend_sched.emulator import build
-from tilelang_ascend_sched.emulator.arrays import ArrayArgument
+from tilelang_ascend_sched.emulator.arrays import ArrayArgument, check_apart
 from tilelang_ascend_sched.emulator.result import PIPES, Result, from_json
 from tilelang_ascend_sched.emulator.source import Source
 
@@ -100,6 +100,7 @@ def run(
     settings: Settings,
 ) -> Result:
     """Compiles, runs and writes the arrays back. RuntimeError: the worker itself failed."""
+    check_apart(arrays)
     library = build.kernel_library(source)
     worker = build.worker()
     with tempfile.TemporaryDirectory(dir=_scratch_folder(), prefix="ascend-emulator-") as name:
@@ -109,10 +110,10 @@ def run(
         job, result = folder / "job", folder / "result.json"
         lines = _job_lines(library, result, source, arrays, calls, settings)
         job.write_text("\n".join(lines) + "\n")
-        done = subprocess.run([str(worker), str(job)], stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([str(worker), str(job)], capture_output=True, text=True)
         if not result.exists():
             raise RuntimeError(_worker_failure(done))
-        outcome = from_json(json.loads(result.read_text()), source.original)
+        outcome = from_json(json.loads(result.read_text()), source.original, done.stdout)
         for argument in arrays:
             argument.load()
     return outcome

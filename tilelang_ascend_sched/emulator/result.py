@@ -65,6 +65,9 @@ class Result:
     findings: tuple[Finding, ...]
     kernels: tuple[KernelRun, ...]
     source: str = field(default="", repr=False)
+    """The AscendC text that ran."""
+    printed: str = field(default="", repr=False)
+    """What the kernels printed, in no particular order of blocks."""
 
     @property
     def ok(self) -> bool:
@@ -86,7 +89,7 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
 
 
-def from_json(data: dict[str, Any], source: str) -> Result:
+def from_json(data: dict[str, Any], source: str, printed: str) -> Result:
     """Reads the worker's result file."""
     findings = tuple(
         Finding(f["kind"], f["message"], f["block"], tuple(Site(**s) for s in f["sites"]))
@@ -103,4 +106,4 @@ def from_json(data: dict[str, Any], source: str) -> Result:
         )
         for k in data["kernels"]
     )
-    return Result(findings, kernels, source)
+    return Result(findings, kernels, source, printed)
