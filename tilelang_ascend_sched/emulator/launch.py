@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -125,7 +126,12 @@ def lower(kernel: Any) -> Lowered:
     import tvm
 
     func = prim_func_of(kernel)
-    with tvm.target.Target("ascend"):
+    configs = getattr(kernel, "pass_configs", None) or {}
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(tvm.target.Target("ascend"))
+        if configs:  # of a tilelang.jit kernel; otherwise the caller's pass context holds
+            named = {getattr(key, "value", key): value for key, value in configs.items()}
+            stack.enter_context(tvm.transform.PassContext(opt_level=3, config=named))
         artifact = tilelang.lower(func, target="ascend")
     device = {gv.name_hint: f for gv, f in artifact.device_mod.functions.items()}
     kernels = {
