@@ -15,7 +15,7 @@ from .pipeline import PASSES, PassInfo
 
 PREFIX = "tl.ascend_sched."
 
-ENGINES = ("auto", "heuristic", "cpsat", "z3")
+ENGINES = ("auto", "heuristic", "branch", "cpsat", "z3")
 OBJECTIVES = ("time", "ii")
 
 
@@ -27,7 +27,7 @@ class Options:
     passes: whose each pass is: comma-separated terms ``ours``, ``stock`` or ``<Pass>=ours|stock``,
         later terms winning. A pass we do not have stays stock under plain ``ours``.
     hardware: path of a hardware file to use in place of the package's own; empty: the latter.
-    engine: the solver engine, one of ``auto``, ``heuristic``, ``cpsat``, ``z3``.
+    engine: the solver engine, one of ``auto``, ``heuristic``, ``branch``, ``cpsat``, ``z3``.
     objective: ``time`` (whole-loop time, then II) or ``ii`` (II alone, for comparisons).
     budget: how many times the default solver work a problem may cost (work, not seconds).
     seed: seed of the exact engines.

@@ -27,9 +27,12 @@ PASSES: tuple[PassInfo, ...] = (
     PassInfo(
         "NormalizeControlFlowForSchedule",
         "`while` becomes a bounded loop; conditions and loop bounds become bindings",
+        ours=True,
     ),
-    PassInfo("NormalizeConflictHints", "conflict hints become loop and root annotations"),
-    PassInfo("MaterializeScheduleUnits", "what a task is; the stages asked for by hand"),
+    PassInfo(
+        "NormalizeConflictHints", "conflict hints become loop and root annotations", ours=True
+    ),
+    PassInfo("MaterializeScheduleUnits", "what a task is; the stages asked for by hand", ours=True),
     PassInfo("AnnotateMultiBufferEligible", "which loop owns which storage's epochs"),
     PassInfo("EstimateLatency", "latency and issue interval of each task", ours=True),
     PassInfo("AutoSchedule", "issue order, stage, buffer versions (asks the solver)"),

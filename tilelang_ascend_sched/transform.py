@@ -14,6 +14,21 @@ GLOBAL_PREFIX = "tl.ascend_sched.transform."
 """FFI globals under which the native library registers its passes."""
 
 
+def NormalizeControlFlowForSchedule() -> Pass:
+    """Turn ``while`` into a bounded loop, and conditions and loop bounds into bindings."""
+    return get_global_func(GLOBAL_PREFIX + "NormalizeControlFlowForSchedule")()
+
+
+def NormalizeConflictHints() -> Pass:
+    """Turn conflict hints into annotations of loops and of the kernel."""
+    return get_global_func(GLOBAL_PREFIX + "NormalizeConflictHints")()
+
+
+def MaterializeScheduleUnits() -> Pass:
+    """Divide a kernel into the tasks and loops that are scheduled."""
+    return get_global_func(GLOBAL_PREFIX + "MaterializeScheduleUnits")()
+
+
 def EstimateLatency() -> Pass:
     """Write each task's latency and issue interval, in cycles."""
     return get_global_func(GLOBAL_PREFIX + "EstimateLatency")()

@@ -138,7 +138,7 @@ def test_off_gives_what_stock_gives():
 
 
 def test_bad_option_stops_the_lowering():
-    with pytest.raises(ValueError, match="allowed are auto, heuristic, cpsat, z3"):
+    with pytest.raises(ValueError, match="allowed are auto, heuristic, branch, cpsat, z3"):
         plugin.lower(scale(), pass_configs={"tl.ascend_sched.engine": "magic"})
 
 

@@ -27,7 +27,7 @@ def test_unknown_key_lists_those_allowed():
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("engine", "magic", "allowed are auto, heuristic, cpsat, z3"),
+        ("engine", "magic", "allowed are auto, heuristic, branch, cpsat, z3"),
         ("objective", "luck", "allowed are time, ii"),
         ("budget", 0, "must be 1 or more"),
         ("passes", "theirs", "allowed are ours, stock"),
