@@ -52,15 +52,11 @@ def test_digest_follows_content_not_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("read", [hardware.check, hardware.digest])
 def test_missing_file(tmp_path: Path, read: Any) -> None:
-    with pytest.raises(
-        ValueError, match=r"nowhere\.json: the hardware file cannot be read"
-    ):
+    with pytest.raises(ValueError, match=r"nowhere\.json: the hardware file cannot be read"):
         read(str(tmp_path / "nowhere.json"))
 
 
-GM_TO_L1_LATENCY = (
-    '"latency": {"value": 190, "unit": "cycles", "source": "cost header"}'
-)
+GM_TO_L1_LATENCY = '"latency": {"value": 190, "unit": "cycles", "source": "cost header"}'
 
 
 @pytest.mark.parametrize(
@@ -131,9 +127,7 @@ GM_TO_L1_LATENCY = (
         ),
     ],
 )
-def test_error_names_line_and_key(
-    tmp_path: Path, before: str, after: str, message: str
-) -> None:
+def test_error_names_line_and_key(tmp_path: Path, before: str, after: str, message: str) -> None:
     told = _refused(tmp_path, TEXT.replace(before, after))
     assert message in told
     where, _, _ = told.partition(": ")
@@ -141,9 +135,7 @@ def test_error_names_line_and_key(
     assert where == f"FILE:{line}"
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{", "nul", '{"a": "', "[" * 100, "{} {}", "\x00"]
-)
+@pytest.mark.parametrize("text", ["", "[]", "{", "nul", '{"a": "', "[" * 100, "{} {}", "\x00"])
 def test_not_an_object_at_all(tmp_path: Path, text: str) -> None:
     assert _refused(tmp_path, text).startswith("FILE:1: ")
 
