@@ -96,10 +96,17 @@ def test_wrong_options(options, message):
         run(text, **{"blocks": 1, **options})
 
 
-def test_arguments_that_share_memory():
+def test_arguments_that_overlap_in_part():
     x = np.zeros(64, np.float32)
-    with pytest.raises(ValueError, match="arguments X and Y share memory"):
+    with pytest.raises(ValueError, match="arguments X and Y overlap in part"):
         emulate(vector_kernel("asc_sync();"), X=x, Y=x[8:], blocks=1)
+
+
+def test_one_array_for_two_parameters():
+    copy = [load("ub", "X", 128), handshake("MTE2", "MTE3"), store("ub", "(Y + 32)", 128)]
+    x = np.arange(64, dtype=np.float32)
+    assert emulate(vector_kernel(*copy), X=x, Y=x, blocks=1).ok
+    assert (x == np.tile(np.arange(32), 2)).all()
 
 
 def test_what_a_kernel_prints():

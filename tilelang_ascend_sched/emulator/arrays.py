@@ -110,14 +110,27 @@ def array_argument(
     return ArrayArgument(name, value, array)
 
 
-def check_apart(arguments: Iterable[ArrayArgument]) -> None:
-    """ValueError if two arguments share memory: each is written back on its own."""
-    seen: list[ArrayArgument] = []
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    place = [(x.__array_interface__["data"], x.shape, x.strides, x.dtype) for x in (a, b)]
+    return place[0] == place[1]
+
+
+def distinct(arguments: Iterable[ArrayArgument]) -> tuple[list[ArrayArgument], dict[int, int]]:
+    """The arrays to map, and for the ``id`` of each argument the index of its array: one array
+    given twice is one array for the kernel too. ValueError if two overlap in part."""
+    arrays: list[ArrayArgument] = []
+    index: dict[int, int] = {}
     for argument in arguments:
-        for other in seen:
-            if np.may_share_memory(argument.array, other.array):
-                raise ValueError(f"arguments {other.name} and {argument.name} share memory")
-        seen.append(argument)
+        for i, other in enumerate(arrays):
+            if _same(argument.array, other.array):
+                index[id(argument)] = i
+                break
+            if np.shares_memory(argument.array, other.array):
+                raise ValueError(f"arguments {other.name} and {argument.name} overlap in part")
+        else:
+            index[id(argument)] = len(arrays)
+            arrays.append(argument)
+    return arrays, index
 
 
 def scalar_bits(name: str, ctype: str, value: Any) -> int:

@@ -7,12 +7,12 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tilelang_ascend_sched.emulator import build
-from tilelang_ascend_sched.emulator.arrays import ArrayArgument, check_apart
+from tilelang_ascend_sched.emulator.arrays import ArrayArgument, distinct
 from tilelang_ascend_sched.emulator.result import PIPES, Result, from_json
 from tilelang_ascend_sched.emulator.source import Source
 
@@ -67,10 +67,10 @@ def _job_lines(
     result: Path,
     source: Source,
     arrays: Sequence[ArrayArgument],
+    index: Mapping[int, int],
     calls: Sequence[KernelCall],
     settings: Settings,
 ) -> list[str]:
-    index = {id(a): i for i, a in enumerate(arrays)}
     lines = [f"library {library}", f"result {result}"]
     lines += [f"array {a.name} {a.bytes} {a.path}" for a in arrays]
     for call in calls:
@@ -100,7 +100,7 @@ def run(
     settings: Settings,
 ) -> Result:
     """Compiles, runs and writes the arrays back. RuntimeError: the worker itself failed."""
-    check_apart(arrays)
+    arrays, index = distinct(arrays)
     library = build.kernel_library(source)
     worker = build.worker()
     with tempfile.TemporaryDirectory(dir=_scratch_folder(), prefix="ascend-emulator-") as name:
@@ -108,7 +108,7 @@ def run(
         for i, argument in enumerate(arrays):
             argument.save(folder, i)
         job, result = folder / "job", folder / "result.json"
-        lines = _job_lines(library, result, source, arrays, calls, settings)
+        lines = _job_lines(library, result, source, arrays, index, calls, settings)
         job.write_text("\n".join(lines) + "\n")
         done = subprocess.run([str(worker), str(job)], capture_output=True, text=True)
         if not result.exists():
