@@ -15,7 +15,7 @@ from .lowering import Lowered, dump_ir, lower
 from .options import Options
 from .plug.api import disable, disabled, enable, enabled, is_enabled
 from .plug.reports import last_report
-from .plug.session import ScheduleError, ScheduleWarning
+from .plug.session import ScheduleError, ScheduleWarning, VerifyError
 from .report import ScheduleReport
 from .version import __version__
 
@@ -25,6 +25,7 @@ __all__ = [
     "ScheduleError",
     "ScheduleReport",
     "ScheduleWarning",
+    "VerifyError",
     "__version__",
     "disable",
     "disabled",

@@ -17,6 +17,7 @@ PREFIX = "tl.ascend_sched."
 
 ENGINES = ("auto", "heuristic", "branch", "cpsat", "z3")
 OBJECTIVES = ("time", "ii")
+VERIFY = ("auto", "off", "report", "refuse")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Options:
     objective: ``time`` (whole-loop time, then II) or ``ii`` (II alone, for comparisons).
     budget: how many times the default solver work a problem may cost (work, not seconds).
     seed: seed of the exact engines.
+    verify: what the check of the lowered kernel does: ``off``, ``report`` (notes), ``refuse`` (an
+        error if some run is wrong), or ``auto``: refuse if one of our passes ran, else report.
     report: a path; the schedule report is also written there as JSON. Empty: not written.
     """
 
@@ -41,6 +44,7 @@ class Options:
     objective: str = "time"
     budget: int = 1
     seed: int = 42
+    verify: str = "auto"
     report: str = ""
 
     @classmethod
@@ -63,6 +67,7 @@ class Options:
         options = cls(**values)
         _check_choice("engine", options.engine, ENGINES)
         _check_choice("objective", options.objective, OBJECTIVES)
+        _check_choice("verify", options.verify, VERIFY)
         if options.budget < 1:
             raise ValueError(f"{PREFIX}budget is {options.budget}; it must be 1 or more")
         options.owners()

@@ -13,7 +13,7 @@ from os.path import basename
 from typing import Any
 
 import tilelang
-from tvm import IRModule
+from tvm import IRModule, tirx
 from tvm.ir.instrument import pass_instrument
 from tvm.ir.transform import PassContext
 from tvm.target import Target
@@ -25,6 +25,11 @@ PROVEN, REFUSED, NOT_PROVEN = "proven", "refused", "not_proven"
 
 LAST_PASS = "tl.RewriteFlagToBuf"
 """After this pass the code is what the check reads."""
+
+HINTS_PASS = "tl.NormalizeConflictHints"
+"""Before this pass the module still holds the hints."""
+
+_HINT = "tl.conflict_hint"
 
 
 @dataclass(frozen=True)
@@ -116,11 +121,14 @@ class VerifyReport:
         return "\n".join([title, *map(str, self.findings), *assumed])
 
 
-def verify(kernel: PrimFunc) -> VerifyReport:
+def verify(kernel: PrimFunc, hints: tuple[tuple[str, str, str], ...] = ()) -> VerifyReport:
     """Check one device function as ``RewriteFlagToBuf`` leaves it.
 
+    hints: what :func:`conflict_hints` found in the kernel earlier; scheduling erases them.
     A bad kernel is a verdict, not an exception.
     """
+    if hints:
+        kernel = kernel.with_attr("tl.ascend_sched.no_conflict", [list(hint) for hint in hints])
     data = json.loads(get_global_func("tl.ascend_sched.verify")(kernel))
     return VerifyReport(
         data["kernel"],
@@ -130,6 +138,35 @@ def verify(kernel: PrimFunc) -> VerifyReport:
         data["paths"],
         data["instructions"],
     )
+
+
+def conflict_hints(mod: IRModule) -> tuple[tuple[str, str, str], ...]:
+    """What ``T.assume_no_conflict`` says in a module before ``NormalizeConflictHints``.
+
+    (text of the hint, buffer, scope) of each buffer that a hint speaks of.
+    """
+    found: list[tuple[str, str, str]] = []
+
+    def visit(node: object) -> None:
+        if not isinstance(node, tirx.Call) or getattr(node.op, "name", "") != _HINT:
+            return
+        first, second, *_, is_conflict = node.args
+        if not int(is_conflict):
+            sides = [_hinted(first), _hinted(second)]
+            text = ", ".join(dict.fromkeys(name for name, _ in sides))
+            found.extend((f"assume_no_conflict({text})", name, scope) for name, scope in sides)
+
+    for _, func in sorted(mod.functions.items(), key=lambda item: str(item[0].name_hint)):
+        tirx.stmt_functor.post_order_visit(func.body, visit)
+    return tuple(dict.fromkeys(found))
+
+
+def _hinted(operand: tirx.PrimExpr) -> tuple[str, str]:
+    """Name and scope of the buffer that one side of a hint speaks of."""
+    if isinstance(operand, tirx.Var):
+        return str(operand.name), str(operand.type_annotation.storage_scope)
+    load = operand.args[0]
+    return str(load.buffer.name), str(load.buffer.scope())
 
 
 def device_functions(mod: IRModule) -> list[PrimFunc]:
@@ -149,14 +186,19 @@ def verify_lowered(
     context = PassContext(opt_level=3, config=dict(pass_configs or {}), instruments=[grabbed])
     with context, Target("ascend"):
         tilelang.lower(func, target="ascend")
-    return [verify(device) for device in device_functions(grabbed.mod)]
+    return [verify(device, grabbed.hints) for device in device_functions(grabbed.mod)]
 
 
 @pass_instrument
 class _Grab:
-    """Keeps the module that the check reads."""
+    """Keeps the module that the check reads, and the hints that scheduling erases."""
 
     mod: IRModule
+    hints: tuple[tuple[str, str, str], ...] = ()
+
+    def run_before_pass(self, mod: IRModule, info: Any) -> None:
+        if info.name == HINTS_PASS:
+            self.hints = conflict_hints(mod)
 
     def run_after_pass(self, mod: IRModule, info: Any) -> None:
         if info.name == LAST_PASS:

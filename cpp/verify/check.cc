@@ -109,12 +109,33 @@ void Explore(Program* program, Report* report) {
   report->events = search.events;
 }
 
+// Hints that two accesses do not conflict, as (text, name, scope) of each buffer that one speaks
+// of. One on a tensor frees all accesses to it from order.
+void HonourHints(const tvm::tirx::PrimFunc& kernel, Program* program, Report* report) {
+  using Hints = tvm::ffi::Array<tvm::ffi::Array<tvm::ffi::String>>;
+  const auto hints = kernel->GetAttr<Hints>("tl.ascend_sched.no_conflict");
+  if (!hints) return;
+  for (const auto& hint : hints.value()) {
+    const std::string text = hint[0], name = hint[1], scope = hint[2];
+    const std::string assumption = "accesses do not conflict where a hint says so: " + text;
+    if (std::find(report->assumptions.begin(), report->assumptions.end(), assumption) ==
+        report->assumptions.end()) {
+      report->assumptions.push_back(assumption);
+    }
+    if (scope != "global") program->on_chip_hints = true;
+    for (Tensor& tensor : program->tensors) {
+      if (scope == "global" && tensor.name == name) tensor.assumed_apart = true;
+    }
+  }
+}
+
 }  // namespace
 
 Report Check(const tvm::tirx::PrimFunc& kernel) {
   Report report;
   Program program = Decode(kernel);
   report.kernel = program.kernel;
+  HonourHints(kernel, &program, &report);
   Explore(&program, &report);
   report.assumptions.push_back("tensors in GM do not overlap each other");
   report.assumptions.push_back("blocks do not exchange data through GM");

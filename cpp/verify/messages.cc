@@ -30,6 +30,11 @@ void Run::ReportRace(const Record& earlier, const Record& later, const Access& a
                      : earlier.writes ? "writes bytes that may still be written"
                                       : "writes bytes that may still be read";
   finding.message = kind;
+  if (access.space != Space::kGm && program_.on_chip_hints) {
+    // Addresses no longer tell which buffer a hint on an on-chip buffer spoke of.
+    finding.certain = false;
+    finding.message += ", unless a conflict hint speaks of them";
+  }
   for (int i = 0; i < Turns::kKept && earlier.turns.loops[i] != nullptr; ++i) {
     for (int j = 0; j < Turns::kKept && later.turns.loops[j] != nullptr; ++j) {
       if (earlier.turns.loops[i] != later.turns.loops[j]) continue;

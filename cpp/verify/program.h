@@ -140,6 +140,7 @@ struct SlotInfo {
 struct Tensor {
   std::string name;
   bool written = false;
+  bool assumed_apart = false;  // the user says that accesses to it do not conflict
 };
 
 struct Program {
@@ -150,6 +151,7 @@ struct Program {
   std::vector<Tensor> tensors;
   Symbols symbols;
   bool has_simt = false;
+  bool on_chip_hints = false;  // the user says that accesses to some on-chip buffer do not conflict
   std::vector<SlotInfo> slots{{"sub_block"}};
 
   Node* Make(NodeKind kind) {

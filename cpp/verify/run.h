@@ -126,7 +126,7 @@ class Run {
   bool Drain();
   bool DrainPipe(int core, int pipe);
   bool Try(int core, Event* event);
-  void Touch(int core, const Event& event, Thread thread, uint32_t index);
+  void Touch(const Event& event, Thread thread, uint32_t index);
   bool Ordered(const Record& record, Thread thread) const;
   bool KnownToAll(const Record& record, uint32_t threads) const;
   bool Apart(const Record& a, const Record& b) const;

@@ -61,7 +61,7 @@ bool Run::Try(int core, Event* event) {
   };
   switch (instruction.action) {
     case Action::kAccess:
-      Touch(core, *event, thread, start());
+      Touch(*event, thread, start());
       return true;
     case Action::kSetFlag:
       return SetFlag(core, *event, thread, start());
@@ -125,9 +125,9 @@ bool Run::Ordered(const Record& record, Thread thread) const {
   return clocks_[thread].known[record.thread] >= record.index;
 }
 
-void Run::Touch(int core, const Event& event, Thread thread, uint32_t index) {
-  (void)core;
+void Run::Touch(const Event& event, Thread thread, uint32_t index) {
   for (const Access& access : event.accesses) {
+    if (access.space == Space::kGm && program_.tensors[access.tensor].assumed_apart) continue;
     const Record record{access.region,   event.instruction, event.turns,   index,
                         thread,          access.writes,     access.atomic, access.approximate,
                         event.unit_flag, access.exact};

@@ -23,11 +23,16 @@ _ID_ARGUMENT = {name: 2 if "cross_core" in name else 1 for name in SYNC[:4]} | {
 
 @dataclass(frozen=True)
 class Mutant:
-    """``what`` was done to the synchronization ``statement``."""
+    """``what`` was done to the synchronization ``statement``.
+
+    same_queues: the statement only moved past one of another pipe, so every pipe of the core gets
+        the same instructions in the same order.
+    """
 
     what: str
     statement: str
     func: PrimFunc
+    same_queues: bool = False
 
     def __str__(self) -> str:
         return f"{self.what} {self.statement}"
@@ -54,18 +59,52 @@ def _of(
     moved, end = items[at : at + count], at + count
     text = " ".join(str(stmt).strip().replace("\n", " ") for stmt in moved)
 
-    def mutant(what: str, changed: list[Stmt]) -> Mutant:
-        return Mutant(what, text, _with(func, sequence, changed))
+    def mutant(what: str, changed: list[Stmt], past: Stmt | None = None) -> Mutant:
+        same = past is not None and _pipes_differ(moved[0], past)
+        return Mutant(what, text, _with(func, sequence, changed), same)
 
     before, after = items[:at], items[end:]
     yield mutant("delete", [*before, *after])
     if before:
-        yield mutant("move up", [*before[:-1], *moved, before[-1], *after])
+        yield mutant("move up", [*before[:-1], *moved, before[-1], *after], before[-1])
     if after:
-        yield mutant("move down", [*before, after[0], *moved, *after[1:]])
+        yield mutant("move down", [*before, after[0], *moved, *after[1:]], after[0])
     renamed = [_with_next_id(stmt) for stmt in moved]
     if any(new is not old for new, old in zip(renamed, moved, strict=True)):
         yield mutant("other id", [*before, *renamed, *after])
+
+
+_DMA = {
+    "tl.ascend_copy_gm_to_ubuf": "MTE2",
+    "tl.ascend_copy_gm_to_cbuf": "MTE2",
+    "tl.ascend_copy_ubuf_to_gm": "MTE3",
+    "tl.ascend_copy_ubuf_to_cbuf": "MTE3",
+    "tl.ascend_nd2nz_post_copy": "MTE3",
+    "tl.ascend_copy_matrix_cc_to_ub": "FIX",
+    "tl.ascend_copy_matrix_cc_to_gm": "FIX",
+}
+
+
+def _pipe(stmt: Stmt) -> str | None:
+    """The one pipe that a statement is for, if it is told easily."""
+    name = _name(stmt)
+    call = _call(stmt)
+    if isinstance(stmt, tirx.SBlock) and str(stmt.name_hint) in ("SIMT_VF", "SIMD_VF"):
+        return "V"
+    if call is None:
+        return None
+    if name in ("tl.ascend_set_flag", "tl.ascend_wait_flag"):
+        source, target = str(call.args[0].value).split("_")
+        return source if "set" in name else target
+    if "cross_core" in name:
+        return str(call.args[1].value).removeprefix("PIPE_")
+    return _DMA.get(name)
+
+
+def _pipes_differ(a: Stmt, b: Stmt) -> bool:
+    first, second = _pipe(a), _pipe(b)
+    known = first is not None and second is not None and "S" not in (first, second)
+    return known and first != second
 
 
 def _sequences(body: Stmt) -> list[SeqStmt]:

@@ -2,6 +2,7 @@
 
 - every pass of the chain on ``tilelang.ascend.transform``, where the pipeline looks them up, and
   our passes under the FFI globals ``tl.transform.<Name>``;
+- the pass after the chain, which gets the check in front of it;
 - the pipeline body, which opens a :class:`~.session.Session`;
 - the two solver functions, which TileLang's registered entry points look up at each call;
 - a tool that times passes, through TileLang's own instrumentation;
@@ -27,12 +28,13 @@ from tilelang.instrumentation import (
     unregister_pass_instrumentation_tool,
 )
 from tvm import IRModule
-from tvm.ir.transform import Pass, PassContext
+from tvm.ir.transform import Pass, PassContext, Sequential, module_pass
 from tvm_ffi import get_global_func, register_global_func
 
 from ..options import Options
 from ..pipeline import PASSES
 from ..transform import GLOBAL_PREFIX, IN_CHAIN, OURS
+from ..verify import HINTS_PASS, conflict_hints
 from . import caches, session, solving
 from .patches import Patches
 from .reports import remember
@@ -57,6 +59,8 @@ class Bindings:
             self._globals[name] = get_global_func(f"tl.transform.{name}")
             ours = get_global_func(GLOBAL_PREFIX + name)
             register_global_func(f"tl.transform.{name}", ours, override=True)
+        after = stock_transform.AscendThreadSync
+        self._patches.set(stock_transform, "AscendThreadSync", self._checked(after))
         pipeline = stock_pipeline.ascend_pipeline
         self._patches.set(pipeline, "_lower", self._lowering(pipeline._lower))
         for name, function in solving.functions().items():
@@ -87,6 +91,19 @@ class Bindings:
                 config = PassContext.current().config
                 ours = Options.from_config(config).owners()[name]
             return (OURS[name] if ours else stock)(*args, **kwargs)
+
+        return construct
+
+    def _checked(self, stock: Callable[[str], Pass]) -> Callable[[str], Pass]:
+        """The constructor of the pass after the chain, with the check in front of it."""
+
+        @functools.wraps(stock)
+        def construct(scope: str) -> Pass:
+            lowering = session.current()
+            if lowering is None or not lowering.on or scope != "shared":
+                return stock(scope)
+            check = module_pass(_check, opt_level=0, name="tl.VerifySchedule")
+            return Sequential([check, stock(scope)])
 
         return construct
 
@@ -124,6 +141,13 @@ class Bindings:
         return schedule
 
 
+def _check(mod: IRModule, _: PassContext) -> IRModule:
+    lowering = session.current()
+    if lowering is not None:
+        lowering.check_kernels(mod)
+    return mod
+
+
 class _TimingTool(PassInstrumentationTool):
     """Times the passes of the chain and shows the session the module around AutoSchedule."""
 
@@ -134,8 +158,11 @@ class _TimingTool(PassInstrumentationTool):
 class _Timer(PassEventObserver):
     def pass_started(self, mod: IRModule, event: Any) -> float:
         lowering = session.current()
-        if lowering is not None and lowering.on and event.name == "tl.AutoSchedule":
-            lowering.expect_regions(mod)
+        if lowering is not None and lowering.on:
+            if event.name == "tl.AutoSchedule":
+                lowering.expect_regions(mod)
+            elif event.name == HINTS_PASS:
+                lowering.hints = conflict_hints(mod)
         return time.perf_counter()
 
     def pass_finished(self, mod: IRModule, event: Any, state: float) -> None:

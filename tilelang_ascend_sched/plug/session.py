@@ -6,6 +6,7 @@ they serve; a context variable carries it, so lowerings on several threads do no
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from ..options import Options
 from ..pipeline import PASSES
 from ..report import LoopReport, Note, PassReport, ScheduleReport
 from ..report.loops import Region, buffers, regions
+from ..verify import PROVEN, REFUSED, VerifyReport, device_functions, verify
 
 
 class ScheduleWarning(UserWarning):
@@ -26,6 +28,10 @@ class ScheduleWarning(UserWarning):
 
 class ScheduleError(RuntimeError):
     """With ``tl.ascend_sched.strict``: what would have been a :class:`ScheduleWarning`."""
+
+
+class VerifyError(ValueError):
+    """The check of the lowered kernel found a run that goes wrong; the message says which."""
 
 
 class Session:
@@ -40,7 +46,9 @@ class Session:
         self.options = options
         self.owners = options.owners() if on else {info.name: False for info in PASSES}
         self.report = ScheduleReport(kernel)
+        self.hints: tuple[tuple[str, str, str], ...] = ()
         self._regions: list[Region] = []
+        self._refused: VerifyReport | None = None
 
     def runs(self, name: str) -> None:
         """Note that pass ``name`` is about to run, and stop here if strictness asks for it."""
@@ -87,12 +95,35 @@ class Session:
         """Add the solver's result for one region."""
         self.report.loops.append(loop)
 
+    def check_kernels(self, mod: IRModule) -> None:
+        """Check the lowered kernels of ``mod`` as the ``verify`` option says."""
+        if not self.on or self.options.verify == "off":
+            return
+        # Synchronization written by hand is the user's, though our last two passes see it too.
+        scheduled = any(entry.name == "AutoSchedule" for entry in self.report.passes)
+        ours = scheduled and any(entry.owner == "ours" for entry in self.report.passes)
+        refuses = self.options.verify == "refuse" or (self.options.verify == "auto" and ours)
+        for kernel in device_functions(mod):
+            started = time.perf_counter()
+            report = verify(kernel, self.hints)
+            seconds = time.perf_counter() - started
+            if report.verdict == REFUSED and refuses:
+                # Raised when the lowering ends: TVM would make another error of it here.
+                self._refused = self._refused or report
+            else:
+                self.note(_verify_note(report, seconds))
+
     def note(self, note: Note) -> None:
         """Add a note to the report."""
         self.report.notes.append(note)
 
     def finish(self) -> None:
-        """End a lowering that succeeded: warn once of what degraded, write the report file."""
+        """End a lowering: warn once of what degraded, write the report file.
+
+        Raises :class:`VerifyError` if the check refused a kernel.
+        """
+        if self._refused is not None:
+            raise VerifyError(str(self._refused))
         self.check_strict()
         degraded = self.report.degraded
         if degraded:
@@ -106,6 +137,21 @@ class Session:
     def _message(self, degraded: list[Note]) -> str:
         lines = [f"{note.source}: {note.message}" for note in degraded]
         return f"kernel {self.report.kernel}: " + "; ".join(lines)
+
+
+def _verify_note(report: VerifyReport, seconds: float) -> Note:
+    data = {
+        "verdict": report.verdict,
+        "assumptions": list(report.assumptions),
+        "paths": report.paths,
+        "instructions": report.instructions,
+        "seconds": seconds,
+    }
+    if report.verdict == PROVEN:
+        return Note("verify", "info", f"{report.kernel}: synchronization proven", data)
+    told = "wrong" if report.verdict == REFUSED else "not proven"
+    message = f"{report.kernel}: synchronization {told}: {report.findings[0]}"
+    return Note("verify", "degraded", message, data)
 
 
 _current: ContextVar[Session | None] = ContextVar("tilelang_ascend_sched_session", default=None)
