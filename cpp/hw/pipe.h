@@ -13,13 +13,13 @@ namespace tilelang_ascend_sched {
 using PipeMask = uint16_t;
 
 enum Pipe : PipeMask {
-  kMTE1 = 1 << 0,     // L1 -> L0A, L0B
-  kMTE2 = 1 << 1,     // GM -> L1, UB
-  kMTE3 = 1 << 2,     // UB -> GM, L1
-  kCube = 1 << 3,     // matrix multiply; spelled M in flags
-  kVector = 1 << 4,   // SIMD and SIMT bodies; spelled V
-  kFixpipe = 1 << 5,  // L0C -> UB, GM; spelled FIX
-  kScalar = 1 << 6,   // control flow, addresses, registers; spelled S
+  kMTE1 = 0x01,     // from L1 to L0A and L0B
+  kMTE2 = 0x02,     // from GM to L1 and UB
+  kMTE3 = 0x04,     // from UB to GM and L1
+  kCube = 0x08,     // matrix multiply; spelled M in flags
+  kVector = 0x10,   // SIMD and SIMT bodies; spelled V
+  kFixpipe = 0x20,  // from L0C to UB and GM; spelled FIX
+  kScalar = 0x40,   // control flow, addresses, registers; spelled S
 };
 
 inline constexpr std::array<Pipe, 7> kPipes = {kMTE1,   kMTE2,    kMTE3,  kCube,

@@ -67,6 +67,24 @@ int64_t CopiedBytes(const AscendCopyNode* copy, FactAnalyzer* facts) {
   return BytesOf(elements, copy->dst->dtype);
 }
 
+// One end of a copy.
+struct Side {
+  Buffer buffer;
+  Array<Range> region;
+
+  bool is_whole() const { return !region.empty() && region.size() == buffer->shape.size(); }
+
+  StridedLayout Layout(FactAnalyzer* facts) const {
+    const int bits = buffer->dtype.bits() * buffer->dtype.lanes();
+    return StridedLayout::FromBufferRange(buffer, region, bits).Coalesce(facts->get());
+  }
+};
+
+// A descriptor has rows and columns, no more.
+bool FitsDescriptor(const StridedLayout& layout) {
+  return layout.modes.size() == 1 || layout.modes.size() == 2;
+}
+
 // The regions of a dual copy with the half's extent on both sides.
 void HalveWholeRegion(const AscendCopyNode* copy, Array<Range>* source, Array<Range>* target) {
   auto split_axis = [copy](const Array<Range>& region) -> size_t {
@@ -80,11 +98,6 @@ void HalveWholeRegion(const AscendCopyNode* copy, Array<Range>* source, Array<Ra
   whole->Set(axis, Range::FromMinExtent(wide->min, (*half)[split_axis(*half)]->extent));
 }
 
-StridedLayout LayoutOf(const Buffer& buffer, const Array<Range>& region, FactAnalyzer* facts) {
-  const int bits = buffer->dtype.bits() * buffer->dtype.lanes();
-  return StridedLayout::FromBufferRange(buffer, region, bits).Coalesce(facts->get());
-}
-
 bool IsFixpipeDual(const AscendCopyNode* copy) {
   return IsDual(copy) && MemoryOf(copy->src) == Scope::kL0C && MemoryOf(copy->dst) == Scope::kUB &&
          copy->src_range.size() >= 2 && copy->dst_range.size() >= 2;
@@ -94,32 +107,26 @@ bool IsFixpipeDual(const AscendCopyNode* copy) {
 // its descriptor with.
 void FindRows(const AscendCopyNode* copy, FactAnalyzer* facts, CopyWork* work) {
   work->contiguous = false;
-  Array<Range> source_region = copy->src_range;
-  Array<Range> target_region = copy->dst_range;
-  if (source_region.empty() || target_region.empty() ||
-      source_region.size() != copy->src->shape.size() ||
-      target_region.size() != copy->dst->shape.size()) {
-    return;
+  Side from{copy->src, copy->src_range};
+  Side to{copy->dst, copy->dst_range};
+  if (!from.is_whole() || !to.is_whole()) return;
+  for (Side* side : {&from, &to}) {
+    side->region = tvm::tl::NormalizeEmptyUnitAxesForMTE(side->region, facts->get());
   }
-  source_region = tvm::tl::NormalizeEmptyUnitAxesForMTE(source_region, facts->get());
-  target_region = tvm::tl::NormalizeEmptyUnitAxesForMTE(target_region, facts->get());
-  if (IsDual(copy)) HalveWholeRegion(copy, &source_region, &target_region);
+  if (IsDual(copy)) HalveWholeRegion(copy, &from.region, &to.region);
 
-  const StridedLayout source = LayoutOf(copy->src, source_region, facts);
-  const StridedLayout target = LayoutOf(copy->dst, target_region, facts);
-  if (source.modes.empty() || target.modes.empty() || source.modes.size() > 2 ||
-      target.modes.size() > 2) {
-    return;
-  }
+  const StridedLayout source = from.Layout(facts);
+  const StridedLayout target = to.Layout(facts);
+  if (!FitsDescriptor(source) || !FitsDescriptor(target)) return;
   work->contiguous = source.modes.size() == 1 && target.modes.size() == 1;
   PrimExpr source_row = source.modes[0].size;
   PrimExpr target_row = target.modes[0].size;
   if (IsFixpipeDual(copy)) {
-    source_row = tvm::tl::NormalizeTrailingMTE2DLayout(copy->src, source_region, facts->get(),
+    source_row = tvm::tl::NormalizeTrailingMTE2DLayout(from.buffer, from.region, facts->get(),
                                                        "The source of an L0C->UB copy")
                      .modes[0]
                      .size;
-    target_row = tvm::tl::NormalizeMTE2DLayout(copy->dst, target_region, facts->get(),
+    target_row = tvm::tl::NormalizeMTE2DLayout(to.buffer, to.region, facts->get(),
                                                "The destination of an L0C->UB copy")
                      .modes[0]
                      .size;

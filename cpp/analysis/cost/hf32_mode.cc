@@ -22,6 +22,15 @@ namespace {
 
 bool SetsMode(const CallNode* call) { return call->op.same_as(tvm::tl::ascend_set_hf32_mode()); }
 
+// What a call that sets the mode sets it to: 0 is off, 1 and 2 are roundings of hf32.
+bool SwitchesOn(const CallNode* call) {
+  const int64_t* mode = call->args.size() == 1 ? as_const_int(call->args[0]) : nullptr;
+  if (mode != nullptr && *mode >= 0 && *mode <= 2) return *mode > 0;
+  TVM_FFI_THROW(InternalError) << "HF32 mode must be a constant in {0, 1, 2}, got "
+                               << tvm::ffi::GetRef<Call>(call);
+  throw;
+}
+
 bool HasModeChange(const Stmt& stmt) {
   bool found = false;
   PostOrderVisit(stmt, [&found](const tvm::ffi::ObjectRef& node) {
@@ -44,12 +53,7 @@ class ModeTracker : public StmtExprVisitor {
  private:
   void VisitExpr_(const CallNode* op) final {
     if (SetsMode(op)) {
-      const auto* mode = op->args.size() == 1 ? op->args[0].as<IntImmNode>() : nullptr;
-      if (mode == nullptr || mode->value < 0 || mode->value > 2) {
-        TVM_FFI_THROW(InternalError)
-            << "HF32 mode must be a constant in {0, 1, 2}, got " << tvm::ffi::GetRef<Call>(op);
-      }
-      is_on_ = Known(mode->value != 0);
+      is_on_ = Known(SwitchesOn(op));
     } else if (IsMatrixMultiply(op)) {
       (analyzer_.CanProve(is_on_) ? on_ : maybe_off_).insert(op);
     }
@@ -83,9 +87,14 @@ class ModeTracker : public StmtExprVisitor {
   }
 
   void VisitStmt_(const ForNode* op) final {
-    if (analyzer_.CanProve(op->extent <= 0)) return;
-    if (analyzer_.CanProve(op->extent == 1)) return VisitStmt(op->body);
-    VisitLoop(op->body, analyzer_.CanProve(op->extent > 0));
+    const PrimExpr one = make_const(op->extent.dtype(), 1);
+    const bool once = analyzer_.CanProveEqual(op->extent, one);
+    const bool never = !once && analyzer_.CanProve(op->extent < one);
+    if (once) {
+      VisitStmt(op->body);
+    } else if (!never) {
+      VisitLoop(op->body, analyzer_.CanProve(op->extent >= one));
+    }
   }
 
   void VisitStmt_(const WhileNode* op) final {

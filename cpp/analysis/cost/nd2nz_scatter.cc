@@ -20,8 +20,24 @@ constexpr int64_t kVectorBytes = 256;
   throw;
 }
 
+int64_t CountOf(const CallNode* call, size_t arg) {
+  const int64_t* count = as_const_int(call->args[arg]);
+  if (count == nullptr) Refuse(call, "requires static shape and dtype arguments");
+  if (*count <= 0) Refuse(call, "requires a shape that is not empty");
+  return *count;
+}
+
+std::string TypeOf(const CallNode* call, size_t arg) {
+  const auto* type = call->args[arg].as<StringImmNode>();
+  if (type == nullptr) Refuse(call, "requires static shape and dtype arguments");
+  return type->value;
+}
+
 const ScatterModel& ModelOf(const CallNode* call, const std::string& source,
                             const std::string& target, const VectorModel& vector) {
+  if (source != "float" && source != "half" && source != "bfloat16_t") {
+    Refuse(call, "takes float, half or bfloat16_t");
+  }
   if (source == target) return vector.scatter_same;
   if (source == "bfloat16_t" && target == "float") return vector.scatter_widening;
   if (source == "float" && target == "bfloat16_t") return vector.scatter_narrowing;
@@ -34,21 +50,13 @@ bool IsScatter(const CallNode* call) { return call->op.same_as(tvm::tl::ascend_n
 
 int64_t ScatterCycles(const CallNode* call, const VectorModel& vector) {
   if (call->args.size() != 6) Refuse(call, "needs 6 arguments");
-  const int64_t* rows = as_const_int(call->args[2]);
-  const int64_t* columns = as_const_int(call->args[3]);
-  const auto* target = call->args[4].as<StringImmNode>();
-  const auto* source = call->args[5].as<StringImmNode>();
-  if (rows == nullptr || columns == nullptr || target == nullptr || source == nullptr) {
-    Refuse(call, "requires static shape and dtype arguments");
-  }
-  if (*rows <= 0 || *columns <= 0) Refuse(call, "requires a shape that is not empty");
-  if (source->value != "float" && source->value != "half" && source->value != "bfloat16_t") {
-    Refuse(call, "takes float, half or bfloat16_t");
-  }
-  const ScatterModel& model = ModelOf(call, source->value, target->value, vector);
-  const int64_t element_bytes = source->value == "float" ? 4 : 2;
-  const int64_t passes = CeilDiv(*columns, kVectorBytes / element_bytes);
-  const int64_t row_quarters = MultiplyCycles(MultiplyCycles(*rows, passes), model.row_quarters);
+  const int64_t rows = CountOf(call, 2);
+  const int64_t columns = CountOf(call, 3);
+  const std::string source = TypeOf(call, 5);
+  const ScatterModel& model = ModelOf(call, source, TypeOf(call, 4), vector);
+  const int64_t element_bytes = source == "float" ? 4 : 2;
+  const int64_t passes = CeilDiv(columns, kVectorBytes / element_bytes);
+  const int64_t row_quarters = MultiplyCycles(MultiplyCycles(rows, passes), model.row_quarters);
   const int64_t pass_cycles = MultiplyCycles(passes, model.pass);
   const int64_t cycles = AddCycles(AddCycles(model.setup, pass_cycles), CeilDiv(row_quarters, 4));
   return std::max(model.min, cycles);
