@@ -67,6 +67,75 @@ def test_versions_asked_that_do_not_fit() -> None:
     assert solve(fits).versions == (3,)
 
 
+def _with_memory(capacity: int, *buffers: Buffer) -> ScheduleProblem:
+    rows = tuple(range(len(buffers)))
+    groups = (MemoryGroup("L1", capacity, rows),)
+    policy = Policy(max_versions=5)
+    return ScheduleProblem(TASKS[:1], buffers=buffers, memory_groups=groups, policy=policy)
+
+
+def test_only_the_versions_asked_that_are_too_many_are_told() -> None:
+    alone = _with_memory(20, Buffer("a", 10, 5), Buffer("b", 1, 2))
+    assert _reasons(alone) == (
+        "buffer a: 5 versions asked, 1 fit in L1 (20 bytes) beside the others",
+    )
+    together = _with_memory(21, Buffer("a", 10, 2), Buffer("b", 1, 2), Buffer("empty", 0, 3))
+    assert _reasons(together) == ("buffers a, b: 2 + 2 versions asked need 22 bytes, L1 has 21",)
+    for row in range(2):  # with one of the two requests less they fit
+        buffers = list(together.buffers)
+        buffers[row] = replace(buffers[row], versions=None)
+        assert solve(replace(together, buffers=tuple(buffers))).solved
+
+
+def _refilled(capacity: int, stages: tuple[int, ...], most: int) -> ScheduleProblem:
+    """Pairs of tasks, each pair with a buffer of 10 bytes that the second one sets free."""
+    count = len(stages) // 2
+    tasks = tuple(Task(f"t{t}", (f"P{t}",), 5, 1) for t in range(2 * count))
+    edges = [Edge(2 * b, 2 * b + 1, 5) for b in range(count)]
+    edges += [Edge(2 * b + 1, 2 * b, 5, buffer=b) for b in range(count)]
+    return ScheduleProblem(
+        tasks,
+        tuple(edges),
+        buffers=tuple(Buffer("abc"[b], 10) for b in range(count)),
+        memory_groups=(MemoryGroup("L1", capacity, tuple(range(count))),),
+        policy=Policy(most, True, stages),
+    )
+
+
+def test_memory_too_small_for_the_versions_of_two_buffers() -> None:
+    problem = _refilled(30, (0, 2, 0, 2), 2)
+    assert set(_reasons(problem)) == {
+        "t0 refills a after t1 has used it",
+        "t2 refills b after t3 has used it",
+        "buffers a, b: 2 + 2 versions need 40 bytes, L1 has 30",
+        "the stages given with T.Stage",
+    }
+    for row in (2, 3):
+        assert solve(replace(problem, edges=problem.edges[:row] + problem.edges[row + 1 :])).solved
+    assert solve(_refilled(40, (0, 2, 0, 2), 2)).solved
+    assert solve(replace(problem, policy=Policy(2, True))).solved
+
+
+def test_buffers_beside_the_ones_too_many_are_told_only_if_their_bytes_matter() -> None:
+    problem = _refilled(31, (0, 2, 0, 2, 0, 0), 2)
+    small = replace(problem, buffers=(*problem.buffers[:2], Buffer("c", 1)))
+    assert "buffers a, b: 2 + 2 versions need 40 bytes, L1 has 31" in _reasons(small)
+    three = "buffers a, b, c: 2 + 2 + 1 versions need 50 bytes, L1 has 45"
+    assert three in _reasons(_refilled(45, (0, 2, 0, 2, 0, 0), 2))
+
+
+def test_memory_too_small_for_the_versions_of_one_buffer() -> None:
+    problem = _refilled(10, (0, 2), 4)
+    assert "buffer a: room for 1 version of 10 bytes in L1 (10 bytes)" in _reasons(problem)
+    assert solve(replace(problem, memory_groups=())).solved
+
+
+def test_memory_is_not_blamed_for_what_the_most_versions_forbid() -> None:
+    reasons = _reasons(_refilled(10, (0, 3), 2))
+    assert "t0 refills a (2 versions) after t1 has used it" in reasons
+    assert not any("L1" in reason for reason in reasons)
+
+
 def test_a_dependence_against_the_stages_given() -> None:
     policy = Policy(1, True, (2, 0, 0))
     reasons = _reasons(ScheduleProblem(TASKS, (Edge(0, 1, 10),), policy=policy))

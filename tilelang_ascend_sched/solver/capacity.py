@@ -38,6 +38,13 @@ def capacity_bound(model: Model, lowest: int) -> Bound | None:
 
 def _short(model: Model, ii: int) -> tuple[int, list[int]] | None:
     """The first memory group that the least counts at this II overflow, and those counts."""
+    counts = least_counts(model, ii)
+    group = model.overdrawn(counts)
+    return None if group is None else (group, counts)
+
+
+def least_counts(model: Model, ii: int) -> list[int]:
+    """Per buffer the least versions that recurrences at this II leave it, others at their most."""
     counts = list(model.least)
     for b in range(len(counts)):
         low, high = model.least[b], model.most[b]
@@ -48,8 +55,7 @@ def _short(model: Model, ii: int) -> tuple[int, list[int]] | None:
             else:
                 low = middle + 1
         counts[b] = low
-    group = model.overdrawn(counts)
-    return None if group is None else (group, counts)
+    return counts
 
 
 def _keeps(model: Model, ii: int, buffer: int, count: int) -> bool:

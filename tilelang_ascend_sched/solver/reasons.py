@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
+from .capacity import least_counts
 from .model import Arc, Model
-from .paths import Cycle
-from .problem import ScheduleProblem
+from .paths import Cycle, Graph
+from .problem import MemoryGroup, ScheduleProblem
 
 SHORTEST_TASKS = 120
 
@@ -16,33 +19,86 @@ Probe = Callable[[ScheduleProblem], bool]
 
 
 def overdrawn_reasons(problem: ScheduleProblem) -> tuple[str, ...]:
-    """Version counts asked for that do not fit together, one line per buffer."""
+    """The fewest version counts asked for that do not fit a memory group together."""
     for group in problem.memory_groups:
-        asked = [b for b in group.buffers if problem.buffers[b].versions is not None]
-        used = sum(
-            problem.buffers[b].size * (problem.buffers[b].versions or 1) for b in group.buffers
-        )
-        if not asked or used <= group.capacity:
-            continue
-        lines = []
-        for b in asked:
-            buffer = problem.buffers[b]
-            if buffer.versions == 1 or not buffer.size:
-                continue
-            fit = (group.capacity - used) // buffer.size + buffer.versions
-            lines.append(
-                f"buffer {buffer.name}: {buffer.versions} versions asked, "
-                f"{max(fit, 0)} fit in {group.name} ({group.capacity} bytes)"
-                + (" beside the others" if len(group.buffers) > 1 else "")
-            )
-        return tuple(lines)
+        sizes = {b: problem.buffers[b].size for b in group.buffers}
+        counts = dict.fromkeys(group.buffers, 1)
+        used = sum(sizes.values())
+        extra = {b: sizes[b] * ((problem.buffers[b].versions or 1) - 1) for b in group.buffers}
+        for b in sorted(group.buffers, key=lambda b: (-extra[b], b)):
+            if not extra[b]:
+                break
+            counts[b] = problem.buffers[b].versions or 1
+            used += extra[b]
+            if used > group.capacity:
+                return (_asked_reason(problem, group, counts),)
     return ()
 
 
+def _asked_reason(problem: ScheduleProblem, group: MemoryGroup, counts: dict[int, int]) -> str:
+    """These counts, of which those above one are asked for, are too many for the group."""
+    used = sum(problem.buffers[b].size * count for b, count in counts.items())
+    asked = [b for b in group.buffers if counts[b] > 1]
+    others = any(counts[b] == 1 and problem.buffers[b].size for b in group.buffers)
+    if len(asked) == 1:
+        buffer = problem.buffers[asked[0]]
+        fit = counts[asked[0]] - -(-(used - group.capacity) // buffer.size)
+        return (
+            f"buffer {buffer.name}: {buffer.versions} versions asked, "
+            f"{fit} fit in {group.name} ({group.capacity} bytes)"
+            + (" beside the others" if others else "")
+        )
+    names, versions = _listed(problem, asked, counts)
+    return (
+        f"buffers {names}: {versions} versions asked"
+        + (" and one of each other buffer" if others else "")
+        + f" need {used} bytes, {group.name} has {group.capacity}"
+    )
+
+
+def _listed(
+    problem: ScheduleProblem, buffers: Sequence[int], counts: Mapping[int, int] | Sequence[int]
+) -> tuple[str, str]:
+    """Their names and their counts, for a sentence."""
+    names = ", ".join(problem.buffers[b].name for b in buffers)
+    return names, " + ".join(str(counts[b]) for b in buffers)
+
+
 def cycle_reasons(model: Model, cycle: Cycle) -> tuple[str, ...]:
-    """The shortest cycle of orders that contradict each other, one line per order."""
+    """The shortest cycle of orders that contradict each other, one line per order.
+
+    Where it is memory that keeps a buffer from having more versions, a line says so.
+    """
+    roomy = Model(replace(model.problem, memory_groups=()))
+    if isinstance(beyond := Graph(roomy, roomy.most).least_ii(roomy.shortest_ii), Cycle):
+        model, cycle = roomy, beyond
     arcs = shortest_contradiction(model) or cycle.arcs
-    return tuple(dict.fromkeys(_arc_reason(model, arc) for arc in arcs))
+    lines = [_arc_reason(model, arc) for arc in arcs]
+    on_cycle = dict.fromkeys(arc.buffer for arc in arcs if arc.buffer is not None)
+    lines += [_room_reason(model, b) for b in on_cycle if model.most[b] < roomy.most[b]]
+    return tuple(dict.fromkeys(lines))
+
+
+def _room_reason(model: Model, buffer: int) -> str:
+    """The memory group that leaves room for no more versions of this buffer."""
+    problem = model.problem
+    size = problem.buffers[buffer].size
+    for group in problem.memory_groups:
+        if buffer not in group.buffers:
+            continue
+        least = sum(problem.buffers[b].size * model.least[b] for b in group.buffers)
+        used = least + size * (model.most[buffer] - model.least[buffer])
+        if used + size > group.capacity:
+            return (
+                f"buffer {problem.buffers[buffer].name}: room for {_versions(model.most[buffer])} "
+                f"of {size} bytes in {group.name} ({group.capacity} bytes)"
+                + (" beside the others" if len(group.buffers) > 1 else "")
+            )
+    raise AssertionError("only memory groups lower the most versions of a buffer")
+
+
+def _versions(count: int) -> str:
+    return f"{count} version" if count == 1 else f"{count} versions"
 
 
 def shortest_contradiction(model: Model) -> list[Arc]:
@@ -85,8 +141,12 @@ def _arc_reason(model: Model, arc: Arc) -> str:
         src, dst = problem.tasks[edge.src].name, problem.tasks[edge.dst].name
         if edge.buffer is not None:
             buffer = problem.buffers[edge.buffer].name
-            count = model.most[edge.buffer]
-            return f"{dst} refills {buffer} ({count} versions) after {src} has used it"
+            if any(edge.buffer in group.buffers for group in problem.memory_groups):
+                return f"{dst} refills {buffer} after {src} has used it"  # memory sets the count
+            count = _versions(model.most[edge.buffer])
+            return f"{dst} refills {buffer} ({count}) after {src} has used it"
+        if edge.latency < 0 and not edge.distance:
+            return f"{src} starts at most {-edge.latency} cycles after {dst}"
         when = f"of {edge.distance} iterations before" if edge.distance else "of the same iteration"
         return f"{dst} needs {src} {when} ({edge.latency} cycles)"
     if kind == "windows":
@@ -113,6 +173,7 @@ def _policy_reason(problem: ScheduleProblem, kind: str, row: int) -> str:
 
 def smallest_reasons(problem: ScheduleProblem, refuted: Probe) -> tuple[str, ...]:
     """Leaves out rows while the problem stays impossible; what cannot be left out is the reason."""
+    problem = _shrink_memory(problem, refuted)
     for kind in ("exclusions", "resources", "edges"):
         problem = _shrink(problem, kind, refuted)
     problem = _shrink_policy(problem, refuted)
@@ -120,6 +181,7 @@ def smallest_reasons(problem: ScheduleProblem, refuted: Probe) -> tuple[str, ...
     lines = [
         _arc_reason(model, arc) for arc in model.arcs if arc.why[0] in ("edges", "stage_order")
     ]
+    lines += _memory_reasons(problem)
     lines += [
         f"{' and '.join(problem.tasks[t].name for t in resource.tasks)} share {resource.name}"
         for resource in problem.resources
@@ -131,15 +193,50 @@ def smallest_reasons(problem: ScheduleProblem, refuted: Probe) -> tuple[str, ...
     for kind in ("pipe_order", "stage_order"):
         count = len(getattr(problem.policy, kind))
         lines += [_policy_reason(problem, kind, row) for row in range(count)]
-    if any(problem.policy.manual_stages or ()):
-        lines.append("the stages given with T.Stage")
-    if model.windows and not refuted(_allow_offset(problem)):
+    if problem.manual and not refuted(_with_policy(problem, manual_stages=None)):
+        given = any(problem.policy.manual_stages or ())
+        lines.append("the stages given with T.Stage" if given else "all tasks are in stage 0")
+    if model.windows and not refuted(_with_policy(problem, allow_offset=True)):
         lines.append("tasks of one pipe stay within one interval (no offset allowed)")
     return tuple(dict.fromkeys(lines))
 
 
-def _allow_offset(problem: ScheduleProblem) -> ScheduleProblem:
-    return replace(problem, policy=replace(problem.policy, allow_offset=True))
+def _memory_reasons(problem: ScheduleProblem) -> list[str]:
+    """One line per memory group: what its buffers need at least, however long II is."""
+    if not problem.memory_groups:
+        return []
+    roomy = Model(replace(problem, memory_groups=()))
+    counts = least_counts(roomy, roomy.fixed_ii or 2 * roomy.serial)
+    lines = []
+    for group in problem.memory_groups:
+        used = sum(problem.buffers[b].size * counts[b] for b in group.buffers)
+        names, versions = _listed(problem, group.buffers, counts)
+        if used > group.capacity:
+            need = f"{versions} versions need {used} bytes"
+        else:  # the counts each needs alone would fit; what they need together does not
+            need = "the versions they need together do not fit"
+        plural = "s" if len(group.buffers) > 1 else ""
+        lines.append(f"buffer{plural} {names}: {need}, {group.name} has {group.capacity}")
+    return lines
+
+
+def _shrink_memory(problem: ScheduleProblem, refuted: Probe) -> ScheduleProblem:
+    """Leaves out memory groups, then buffers of the groups that are left."""
+    problem = _shrink(problem, "memory_groups", refuted)
+    for row, group in enumerate(problem.memory_groups):
+        keep = partial(_with_group, problem, row)
+        problem = keep(_minimal(group.buffers, lambda rest, keep=keep: refuted(keep(rest))))
+    return problem
+
+
+def _with_group(problem: ScheduleProblem, row: int, buffers: tuple[int, ...]) -> ScheduleProblem:
+    groups = list(problem.memory_groups)
+    groups[row] = replace(groups[row], buffers=buffers)
+    return replace(problem, memory_groups=tuple(groups))
+
+
+def _with_policy(problem: ScheduleProblem, **changes: Any) -> ScheduleProblem:
+    return replace(problem, policy=replace(problem.policy, **changes))
 
 
 def _shrink(problem: ScheduleProblem, kind: str, refuted: Probe) -> ScheduleProblem:
@@ -157,7 +254,7 @@ def _shrink_policy(problem: ScheduleProblem, refuted: Probe) -> ScheduleProblem:
 
 def _shrink_pairs(problem: ScheduleProblem, kind: str, refuted: Probe) -> ScheduleProblem:
     def keep(rows: tuple) -> ScheduleProblem:
-        return replace(problem, policy=replace(problem.policy, **{kind: rows}))
+        return _with_policy(problem, **{kind: rows})
 
     return keep(_minimal(getattr(problem.policy, kind), lambda rows: refuted(keep(rows))))
 
