@@ -136,6 +136,21 @@ def test_memory_is_not_blamed_for_what_the_most_versions_forbid() -> None:
     assert not any("L1" in reason for reason in reasons)
 
 
+@pytest.mark.parametrize("kind", ["loop", "region"])
+def test_negative_latencies_do_not_hide_what_is_impossible(kind: str) -> None:
+    """y follows x by at most one cycle, yet what they share is busy for three."""
+    tasks = (Task("x", (), 5, 3), Task("y", (), 5, 3), Task("z", (), 9, 1))
+    edges = (Edge(0, 1, 0), Edge(1, 0, -1), Edge(1, 2, 5))
+    problem = ScheduleProblem(tasks, edges, (Resource("port", (0, 1)),), kind=kind)
+    assert set(_reasons(problem)) == {
+        "y needs x of the same iteration (0 cycles)",
+        "y starts at most 1 cycles after x",
+        "x and y share port",
+    }
+    looser = replace(problem, edges=(Edge(0, 1, 0), Edge(1, 0, -3), Edge(1, 2, 5)))
+    assert solve(looser).solved
+
+
 def test_a_dependence_against_the_stages_given() -> None:
     policy = Policy(1, True, (2, 0, 0))
     reasons = _reasons(ScheduleProblem(TASKS, (Edge(0, 1, 10),), policy=policy))

@@ -136,8 +136,11 @@ def _answer(run: Run, objective: str, value: int, lower: int) -> ScheduleAnswer:
 
 def _no_schedule(run: Run, objective: str) -> ScheduleAnswer:
     """Nothing was found: proven impossible with its reasons, or out of budget."""
-    if run.model.monotone and _refuted(run.model.problem):
-        reasons = smallest_reasons(run.model.problem, _refuted)
+    problem = run.model.problem
+    if not run.model.monotone and not run.model.region:
+        problem = _one_iteration(problem)
+    if _refuted(problem):
+        reasons = smallest_reasons(problem, _refuted)
         return ScheduleAnswer(Verdict.INFEASIBLE, objective, reasons=reasons, work=run.work)
     bounds = tuple(run.bounds)
     lower = run.lower_ii if objective == "ii" else 0
@@ -146,8 +149,21 @@ def _no_schedule(run: Run, objective: str) -> ScheduleAnswer:
     )
 
 
+def _one_iteration(problem: ScheduleProblem) -> ScheduleProblem:
+    """What one iteration has to keep at every II; with negative latencies no single II speaks
+    for all others, but what is impossible here is impossible in any loop.
+    """
+    edges = tuple(e for e in problem.edges if e.distance == 0 and e.buffer is None)
+    return ScheduleProblem(
+        problem.tasks, edges, problem.resources, problem.exclusions, kind="region"
+    )
+
+
 def _refuted(problem: ScheduleProblem) -> bool:
-    """Whether no II works: with an II this long, what is still impossible always is."""
+    """Whether no II works: with an II this long, what is still impossible always is.
+
+    A region has but one. A loop must not have negative latencies.
+    """
     model = Model(problem)
     if impossible_cycle(model) is not None:
         return True
