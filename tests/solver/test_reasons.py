@@ -196,7 +196,23 @@ def test_contradicting_orders_on_a_shared_pipe_are_cut_to_the_core() -> None:
     assert solve(replace(problem, resources=())).solved
 
 
-@pytest.mark.parametrize("bad", [{"objective": "beauty"}, {"engine": "abacus"}, {"budget": 0}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"objective": "beauty"},
+        {"engine": "abacus"},
+        {"budget": 0},
+        {"budget": float("inf")},
+        {"budget": float("nan")},
+        {"seed": -1},
+        {"seed": 2**31},
+    ],
+)
 def test_unknown_choices_are_refused(bad: dict) -> None:
     with pytest.raises(ValueError, match=next(iter(bad))):
         solve(chains(1), **bad)
+
+
+@pytest.mark.parametrize("engine", ["cpsat", "z3"])
+def test_the_widest_seed_and_budget_are_taken(engine: str) -> None:
+    assert solve(chains(1), engine=engine, seed=2**31 - 1, budget=1e6).verdict is Verdict.OPTIMAL

@@ -18,6 +18,8 @@ from .time_search import least_depth, least_time
 
 PLACEMENTS = 20_000
 OBJECTIVES = ("time", "ii")
+MAX_BUDGET = 1_000_000.0  # z3 counts its work in 32 bits, and nobody waits that long
+MAX_SEED = 2**31 - 1  # the widest CP-SAT takes
 
 
 def solve(
@@ -33,15 +35,18 @@ def solve(
     ``objective`` "time" minimises (trips - 1) * II + depth, or II and then depth if the trip count
     is unknown; "ii" minimises II alone. A region's makespan is minimised either way.
     ``engine`` is one of ENGINES; "auto" asks the exact ones only where the heuristic is not proven
-    optimal. ``budget`` scales the solver work allowed; nothing depends on the clock.
-    Raises ValueError for an unknown objective or engine.
+    optimal. ``budget`` (above 0, at most MAX_BUDGET) scales the solver work allowed; nothing
+    depends on the clock. ``seed`` (0 to MAX_SEED) is that of the exact engines.
+    Raises ValueError for an unknown objective or engine and figures out of range.
     """
     if objective not in OBJECTIVES:
         raise ValueError(f"objective must be one of {OBJECTIVES}, got {objective!r}")
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {ENGINES}, got {engine!r}")
-    if not budget > 0:
-        raise ValueError(f"budget must be above 0, got {budget!r}")
+    if not 0 < budget <= MAX_BUDGET:
+        raise ValueError(f"budget must be above 0 and at most {MAX_BUDGET:.0f}, got {budget!r}")
+    if not 0 <= seed <= MAX_SEED:
+        raise ValueError(f"seed must be from 0 to {MAX_SEED}, got {seed!r}")
     model = Model(problem)
     name = "makespan" if model.region else "ii"
     reasons = _contradiction(model)
