@@ -70,3 +70,17 @@ def test_solve_refuses_what_is_no_problem(tmp_path: Path) -> None:
     file.write_text(json.dumps(data))
     impossible = _run("solve", str(file))
     assert impossible.exit_code == 1 and "needs store0" in impossible.output
+
+
+def test_solve_says_in_one_line_what_is_out_of_range(tmp_path: Path) -> None:
+    file = tmp_path / "loop.json"
+    file.write_text(chains(1).to_json())
+    for option, value in (("--budget", "inf"), ("--budget", "nan"), ("--seed", str(2**31))):
+        refused = _run("solve", str(file), option, value)
+        assert refused.exit_code == 1 and isinstance(refused.exception, SystemExit)
+        assert refused.output.startswith("Error: ") and refused.output.count("\n") == 1
+    for text in ("[" * 100_000, "9" * 5000, chains(1).to_json().replace("load0", "\\ud800")):
+        file.write_text(text)
+        refused = _run("solve", str(file))
+        assert refused.exit_code == 1 and isinstance(refused.exception, SystemExit)
+        assert refused.output.startswith("Error: ") and refused.output.count("\n") == 1

@@ -72,6 +72,33 @@ def test_text_that_is_not_json() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "expected JSON text, got NoneType"),
+        (b"{}", "expected JSON text, got bytes"),
+        ("[" * 100_000, "nested too deeply"),
+        (BASE.to_json().replace('"name": "', '"name": "\\ud800', 1), "lone surrogate"),
+        (BASE.to_json().replace('"latency": ', '"latency": ' + "9" * 5000, 1), "digits"),
+        (BASE.to_json().replace('"latency": ', '"latency": ' + "9" * 50, 1), "64 bits"),
+        (BASE.to_json().replace('"version": 1', '"version": true'), "version True"),
+        (BASE.to_json().replace('"version": 1', '"version": 1.0'), "version 1.0"),
+        (BASE.to_json().replace('"latency"', '"late"', 1), r"tasks\[0\]: unknown field 'late'"),
+    ],
+)
+def test_text_that_no_problem_was_written_as(text: str, message: str) -> None:
+    with pytest.raises(ProblemError, match=message) as error:
+        ScheduleProblem.from_json(text)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 200
+
+
+def test_a_missing_field_is_named() -> None:
+    data = json.loads(BASE.to_json())
+    del data["tasks"][1]["latency"]
+    with pytest.raises(ProblemError, match=r"^tasks\[1\]: the field 'latency' is missing$"):
+        ScheduleProblem.from_json(json.dumps(data))
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"tasks": ()}, "nothing to schedule"),

@@ -13,7 +13,7 @@ from . import toy as example
 from .answer import ScheduleAnswer
 from .debug import timeline
 from .model import Model
-from .problem import ProblemError, ScheduleProblem
+from .problem import ScheduleProblem
 from .run import ENGINES
 from .solver import OBJECTIVES
 from .solver import solve as run_solver
@@ -23,7 +23,9 @@ from .solver import solve as run_solver
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--objective", type=click.Choice(OBJECTIVES), default="time", show_default=True)
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True)
-@click.option("--budget", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
+@click.option(
+    "--budget", type=float, default=1.0, show_default=True, help="Times the default work."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the exact engines.")
 @click.option("--trips", type=click.IntRange(1), help="Trip count, in place of the problem's own.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
@@ -38,11 +40,11 @@ def solve(
 ) -> None:
     """Solve the schedule problem saved as JSON in FILE."""
     try:
-        problem = ScheduleProblem.from_json(file.read_text())
+        problem = ScheduleProblem.from_json(file.read_text(encoding="utf-8"))
         if trips is not None:
             problem = problem.with_trip_count(trips)
         answer = run_solver(problem, objective=objective, engine=engine, budget=budget, seed=seed)
-    except (ProblemError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of the problem, its text, or a figure out of range
         raise click.ClickException(f"{file}: {error}") from None
     if as_json:
         click.echo(answer.to_json(indent=2))

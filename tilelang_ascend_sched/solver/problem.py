@@ -8,7 +8,7 @@ Times are cycles, sizes are bytes, tasks and buffers are numbered from zero in p
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any
 
 FORMAT = "tilelang-ascend-sched/problem"
@@ -143,14 +143,25 @@ class ScheduleProblem:
     @classmethod
     def from_json(cls, text: str) -> ScheduleProblem:
         """Reads what ``to_json`` wrote; ProblemError for anything else, naming the field."""
+        if not isinstance(text, str):
+            raise ProblemError(f"expected JSON text, got {type(text).__name__}")
         try:
-            data = json.loads(text)
+            return cls._from_data(json.loads(text))
+        except ProblemError:
+            raise
+        except RecursionError:
+            raise ProblemError("the JSON is nested too deeply for a schedule problem") from None
         except json.JSONDecodeError as error:
             raise ProblemError(f"not JSON: {error}") from None
+        except ValueError:  # Python refuses to read integers of thousands of digits
+            raise ProblemError("an integer has too many digits for 64 bits") from None
+
+    @classmethod
+    def _from_data(cls, data: Any) -> ScheduleProblem:
         if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
             raise ProblemError(f"not a schedule problem: the field 'format' must be {FORMAT!r}")
         version = data.pop("version", None)
-        if version != VERSION:
+        if type(version) is not int or version != VERSION:
             raise ProblemError(
                 f"schedule problem of format version {version!r}; this solver reads {VERSION}"
             )
@@ -168,30 +179,34 @@ _ROWS: dict[str, type] = {
 
 
 def _from_dict(data: dict[str, Any]) -> ScheduleProblem:
-    fields: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     for key, value in data.items():
         if key in _ROWS:
             if not isinstance(value, list):
                 raise ProblemError(f"{key}: expected a list of rows")
-            fields[key] = tuple(_row(_ROWS[key], f"{key}[{i}]", row) for i, row in enumerate(value))
+            parts[key] = tuple(_row(_ROWS[key], f"{key}[{i}]", row) for i, row in enumerate(value))
         elif key == "policy":
-            fields[key] = _row(Policy, key, value)
+            parts[key] = _row(Policy, key, value)
         elif key in ("trip_count", "kind", "name"):
-            fields[key] = value
+            parts[key] = value
         else:
             raise ProblemError(f"unknown field {key!r}")
-    if "tasks" not in fields:
+    if "tasks" not in parts:
         raise ProblemError("the field 'tasks' is missing")
-    return ScheduleProblem(**fields)
+    return ScheduleProblem(**parts)
 
 
 def _row(kind: type, where: str, row: Any) -> Any:
     if not isinstance(row, dict):
         raise ProblemError(f"{where}: expected an object")
-    try:
-        return kind(**{key: _freeze(value) for key, value in row.items()})
-    except TypeError as error:
-        raise ProblemError(f"{where}: {str(error).replace('__init__() ', '')}") from None
+    known = {entry.name: entry for entry in fields(kind)}
+    for key in row:
+        if key not in known:
+            raise ProblemError(f"{where}: unknown field {key!r}")
+    for key, entry in known.items():
+        if key not in row and entry.default is MISSING:
+            raise ProblemError(f"{where}: the field {key!r} is missing")
+    return kind(**{key: _freeze(value) for key, value in row.items()})
 
 
 def _freeze(value: Any) -> Any:
@@ -202,7 +217,7 @@ def _integer(where: str, value: Any, least: int | None = None) -> None:
     if not isinstance(value, int) or isinstance(value, bool):
         raise ProblemError(f"{where} must be an integer, got {value!r}")
     if abs(value) > INT64_MAX:
-        raise ProblemError(f"{where} = {value} does not fit in 64 bits")
+        raise ProblemError(f"{where} does not fit in 64 bits")
     if least is not None and value < least:
         raise ProblemError(f"{where} = {value} must be at least {least}")
 
@@ -210,6 +225,10 @@ def _integer(where: str, value: Any, least: int | None = None) -> None:
 def _text(where: str, value: Any) -> None:
     if not isinstance(value, str):
         raise ProblemError(f"{where} must be text, got {value!r}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ProblemError(f"{where} has a lone surrogate, which is no text: {value!a}") from None
 
 
 def _rows(where: str, value: Any) -> None:
