@@ -114,6 +114,17 @@ def test_impossible_and_bad_rows_raise_one_clear_line() -> None:
     assert issubclass(ffi.ScheduleError, ValueError)
 
 
+def test_no_tasks_is_the_runtime_error_that_tilelang_raises() -> None:
+    nothing = {name: [] for name in REGION}
+    for entry in (ffi.schedule_region, ffi.z3_schedule_python):
+        with pytest.raises(RuntimeError, match="this region has no tasks"):
+            entry(**nothing)
+    rows = dict(LOOP, latencies=[], iis=[], resource_flags=[])
+    for entry in (ffi.schedule_loop, ffi.z3_schedule_loop_python):
+        with pytest.raises(RuntimeError, match="this loop has no tasks"):
+            entry(**rows)
+
+
 def test_solve_json_tells_every_verdict() -> None:
     answer = json.loads(ffi.solve_json(chains(2).with_trip_count(16).to_json()))
     assert answer["verdict"] == "optimal" and answer["objective"] == "time"

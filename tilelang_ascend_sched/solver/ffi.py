@@ -62,6 +62,7 @@ def schedule_region(
     pipe_order_deps: Any = None,
 ) -> list[int]:
     """Start of each task of a straight-line list, in cycles. Raises ScheduleError."""
+    _expect_tasks("region", latencies)
     problem = region_problem(
         _ints(latencies),
         _ints(iis),
@@ -91,6 +92,7 @@ def schedule_loop(
     manual_schedule: Any = False,
 ) -> tuple[list[int], list[int], int]:
     """Starts, buffer versions and initiation interval of a loop body. Raises ScheduleError."""
+    _expect_tasks("loop", latencies)
     problem = loop_problem(
         int(num_stages),
         _ints(latencies),
@@ -162,6 +164,7 @@ def z3_schedule_loop_python(
     the least this schedule needs. ``verbose`` prints the result and writes ``debug/schedule_NNN``.
     Raises ScheduleError if there is no schedule or none was found.
     """
+    _expect_tasks("loop", latencies)
     arguments = {
         "num_stages": int(num_stages),
         "latencies": _ints(latencies),
@@ -224,6 +227,12 @@ def _solve(kind: str, problem: ScheduleProblem, seed: int) -> ScheduleAnswer:
     if client is not None:
         client.observe(kind, problem, answer, time.perf_counter() - begin)
     return answer
+
+
+def _expect_tasks(kind: str, latencies: Any) -> None:
+    """A RuntimeError for an empty list, as TileLang's own solver raises."""
+    if not len(latencies):
+        raise ScheduleError(f"this {kind} has no tasks: there is nothing to schedule")
 
 
 def _ints(values: Iterable[Any] | None) -> list[int]:
