@@ -170,9 +170,13 @@ def _hinted(operand: tirx.PrimExpr) -> tuple[str, str]:
 
 
 def device_functions(mod: IRModule) -> list[PrimFunc]:
-    """The device functions of a lowered module, by name."""
+    """The device functions of a lowered module, by name, which is their ``global_symbol``."""
     found = sorted(mod.functions.items(), key=lambda item: str(item[0].name_hint))
-    return [func for _, func in found if "tirx.is_entry_func" not in func.attrs]
+    return [
+        func.with_attr("global_symbol", str(var.name_hint))
+        for var, func in found
+        if "tirx.is_entry_func" not in func.attrs
+    ]
 
 
 def verify_lowered(

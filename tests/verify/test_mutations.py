@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
+import tilelang  # noqa: F401  # puts tvm on the path
+from tvm import IRModule
 
 from tests.verify.lowered import KERNELS, device, lower_with
 from tests.verify.mutate import Mutant, mutants
@@ -12,7 +16,7 @@ from tilelang_ascend_sched.verify import NOT_PROVEN, PROVEN, verify
 
 SMALL = ("copy", "simt_add", "mixed_gemm", "cube_gemm", "two_loops", "dynamic_rows", "while_copy")
 EXECUTED = ("simt_add", "mixed_gemm")
-LARGE = ("gemm_relu", "flash_simd", "softmax_rows", "rmsnorm", "streams_16")
+LARGE = ("gemm_relu", "flash_simd", "softmax_rows", "rmsnorm")
 
 
 def survivors(name: str) -> list[Mutant]:
@@ -41,21 +45,31 @@ def test_deleted_or_renamed_is_refused_in_large_kernels(name):
     assert [str(mutant) for mutant in survivors(name) if "move" not in mutant.what] == []
 
 
+def test_deleted_lock_is_refused():
+    """Flags that were spilled to locks.
+
+    A lock is free at first and nobody has to wait for it at last, so the 8 primes and the 8 drains
+    order nothing. Another lock's later release may order as much.
+    """
+    left = [mutant for mutant in survivors("streams_16") if mutant.what == "delete"]
+    assert len(left) == 16
+    assert not any("PIPE_V" in mutant.statement for mutant in left)
+
+
+def replaced(mod: IRModule, mutant: Mutant) -> IRModule:
+    """``mod`` with the mutant for its device function."""
+    (var,) = (v for v, func in mod.functions.items() if "tirx.is_entry_func" not in func.attrs)
+    functions = dict(mod.functions.items()) | {var: mutant.func.without_attr("global_symbol")}
+    return IRModule(functions, attrs=mod.attrs)
+
+
 @pytest.mark.parametrize("name", EXECUTED)
 def test_what_is_proven_runs_right(name):
     """The emulator's race check finds nothing in mutants that are proven."""
     workload = KERNELS[name]
     inputs = workload.inputs(np.random.default_rng(1))
     for mutant in survivors(name)[:4]:
-        body = mutant.func
-
-        def change(mod, body=body):
-            (var,) = [v for v in mod.functions if v.name_hint == body.attrs["global_symbol"]]
-            changed = mod.clone() if hasattr(mod, "clone") else mod
-            changed.update_func(var, body)
-            return changed
-
-        text = lower_with(workload.build(), change)
+        text = lower_with(workload.build(), partial(replaced, mutant=mutant))
         parameters = launch.lower(workload.build())
         (only,) = parameters.launches
         arrays = workload.arguments(inputs)
