@@ -25,6 +25,7 @@ struct Pointer {
   Expr begin = kNone;   // in bytes
   Expr extent = kNone;  // in bytes
   int element_bits = 8;
+  int buffer = -1;  // of those packed into one memory; -1 if not known
 };
 
 // Decodes the code of one kind of core. AIV0 and AIV1 share theirs.
@@ -72,6 +73,7 @@ class Decoder {
   bool IsConstant(Expr expr, int64_t* number) const;
   Slot SlotOf(const tvm::tirx::VarNode* var, SlotKind kind);
   bool Locate(const tvm::tirx::Var& data, Pointer* pointer) const;
+  int BufferAt(const tvm::PrimExpr& offset);
   bool Parse(const tvm::PrimExpr& expr, Pointer* pointer);
   bool AddressOf(const tvm::tirx::BufferLoadNode* load, Pointer* pointer);
   Expr BytesOf(Expr elements, int bits);

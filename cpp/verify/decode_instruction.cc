@@ -52,6 +52,7 @@ AccessPattern Decoder::Rows(const Pointer& base, Expr offset, Expr rows, Expr ro
   AccessPattern access{base.space};
   access.own_ub = base.own_ub;
   access.tensor = base.tensor;
+  access.buffer = base.buffer;
   access.writes = writes;
   access.begin = Add(base.begin, offset);
   access.rows = rows;

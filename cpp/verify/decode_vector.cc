@@ -167,6 +167,7 @@ class VectorFunction : public StmtExprVisitor {
     if (indices.size() != 1 || !decoder_.Locate(buffer->data, &pointer)) return;
     if (!Conflicts(pointer)) return;
     pointer.element_bits = buffer->dtype.bits() * buffer->dtype.lanes();
+    pointer.buffer = decoder_.BufferAt(indices[0]);
     if (Seen(buffer->data, indices[0], 1, writes)) return;
     Add(pointer, indices[0], 1, writes, false, buffer);
   }
@@ -177,6 +178,7 @@ class VectorFunction : public StmtExprVisitor {
     if (!decoder_.Locate(data, &pointer) || !Conflicts(pointer)) return;
     const tvm::DataType dtype = pointer_call->args[0].dtype();
     pointer.element_bits = dtype.bits() * dtype.lanes();
+    pointer.buffer = decoder_.BufferAt(pointer_call->args[2]);
     if (Seen(data, pointer_call->args[2], extent, writes)) return;
     Add(pointer, pointer_call->args[2], extent, writes, approximate, Buffer());
   }

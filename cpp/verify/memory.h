@@ -50,7 +50,9 @@ struct Record {
   bool atomic;
   bool approximate;
   bool unit_flag;
-  int exact;  // index of the region that run-time inputs decide; -1 if this one is exact
+  int exact;          // index of the region that run-time inputs decide; -1 if this one is exact
+  int buffer;         // that the bytes were touched as; -1 if not known
+  uint64_t lost = 0;  // buffers whose contents this write replaced, as bits
 };
 
 // What was touched in one memory, as far as it can still conflict.
@@ -61,12 +63,16 @@ class Memory {
   // and that `ordered(record)` says are complete before it. Whoever is ordered after the access is
   // ordered after those too; that it may touch less than its region can only ask for more order.
   template <typename Ordered, typename Conflict>
-  void Touch(const Record& access, Ordered ordered, Conflict conflict) {
+  void Touch(Record access, Ordered ordered, Conflict conflict) {
     size_t kept = 0;
     for (size_t i = 0; i < records_.size(); ++i) {
       const Record& record = records_[i];
       bool forget = false;
       if (Overlap(record.region, access.region)) {
+        if (record.writes && access.writes) {
+          access.lost |= record.lost;
+          if (record.buffer >= 0) access.lost |= uint64_t{1} << record.buffer;
+        }
         if ((record.writes || access.writes) && !(record.atomic && access.atomic)) conflict(record);
         // Knowing that the later of two reads by one thread is complete is knowing both are.
         const bool stands_for =
@@ -76,8 +82,22 @@ class Memory {
       }
       if (!forget) records_[kept++] = records_[i];
     }
+    if (access.buffer >= 0) access.lost &= ~(uint64_t{1} << access.buffer);
     records_.resize(kept);
     records_.push_back(access);
+  }
+
+  // The write, by way of another buffer, that replaced what `access` is about to read; null if
+  // there is none. Any later write by way of the same buffer is taken to have filled it anew.
+  const Record* Replaced(const Record& access) const {
+    if (access.writes || access.approximate || access.buffer < 0) return nullptr;
+    for (size_t i = records_.size(); i-- > 0;) {
+      const Record& record = records_[i];
+      if (!record.writes || record.buffer < 0 || !Overlap(record.region, access.region)) continue;
+      if (record.buffer == access.buffer || record.approximate) return nullptr;
+      if ((record.lost >> access.buffer & 1) != 0) return &record;
+    }
+    return nullptr;
   }
 
   template <typename Predicate>

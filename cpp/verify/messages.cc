@@ -58,6 +58,21 @@ void Run::ReportRace(const Record& earlier, const Record& later, const Access& a
   Report(std::move(finding));
 }
 
+void Run::ReportReplaced(const Record& writer, const Record& reader, const Access& access) {
+  const auto key = std::pair{-writer.instruction->number, reader.instruction->number};
+  if (!reported_.insert(key).second) return;
+  Finding finding{"shared bytes"};
+  finding.first = SiteOf(*writer.instruction, CoreOf(writer.thread), writer.turns);
+  finding.second = SiteOf(*reader.instruction, CoreOf(reader.thread), reader.turns);
+  finding.memory = NameOf(access.space);
+  finding.begin = std::max(writer.region.begin, reader.region.begin);
+  finding.end = std::min(writer.region.end(), reader.region.end());
+  finding.message = "the buffer at byte " + std::to_string(program_.buffer_places[writer.buffer]) +
+                    " replaces what the one at byte " +
+                    std::to_string(program_.buffer_places[reader.buffer]) + " still needs";
+  Report(std::move(finding));
+}
+
 void Run::Report(Finding finding) {
   constexpr size_t kMost = 50;
   if (findings_.size() < kMost) findings_.push_back(std::move(finding));

@@ -64,6 +64,7 @@ struct AccessPattern {
   bool atomic = false;
   bool approximate = false;  // the true region may be smaller
   int tensor = -1;           // of a GM access
+  int buffer = -1;           // of an on-chip access, if known
   Expr begin = kNone, row_bytes = kNone, rows = kNone, stride = kNone;
   Expr condition = kNone;  // the access happens only if this holds
 };
@@ -153,6 +154,19 @@ struct Program {
   bool has_simt = false;
   bool on_chip_hints = false;  // the user says that accesses to some on-chip buffer do not conflict
   std::vector<SlotInfo> slots{{"sub_block"}};
+
+  std::vector<int64_t> buffer_places;  // in bytes
+
+  // Numbers the buffers that are packed into one memory by their places. Only the first 64 are told
+  // apart.
+  int BufferNumber(int64_t place) {
+    for (size_t i = 0; i < buffer_places.size(); ++i) {
+      if (buffer_places[i] == place) return static_cast<int>(i);
+    }
+    if (buffer_places.size() == 64) return -1;
+    buffer_places.push_back(place);
+    return static_cast<int>(buffer_places.size()) - 1;
+  }
 
   Node* Make(NodeKind kind) {
     nodes.push_back(std::make_unique<Node>());

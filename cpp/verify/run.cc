@@ -217,7 +217,12 @@ bool Run::Issue(int core, const Node* node) {
   }
   Event event = Evaluate(core, instruction);
   if (stopped_) return false;
-  if (queue.empty() && Try(core, &event)) return true;
+  if (queue.empty() && Try(core, &event)) {
+    // What it gave may be what others wait for.
+    if (events_waiting_ > 0 && instruction.action != Action::kAccess) Drain();
+    return true;
+  }
+  ++events_waiting_;
   queue.push_back(std::move(event));
   return true;
 }
@@ -296,6 +301,7 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
   Access access;
   access.space = pattern.own_ub ? UbOf(static_cast<Core>(core)) : pattern.space;
   access.tensor = pattern.tensor;
+  access.buffer = pattern.buffer;
   access.writes = pattern.writes;
   access.atomic = pattern.atomic || (pattern.space == Space::kGm && pattern.writes &&
                                      cores_[core].atomic && event->instruction->pipe != Pipe::kV);

@@ -50,6 +50,7 @@ class Run {
     int tensor;
     Region region;
     bool writes, atomic, approximate;
+    int buffer = -1;
     int exact = -1;  // index into exact_, where two stand, if the region is only a bound
   };
   // A region whose ends run-time inputs decide.
@@ -78,8 +79,8 @@ class Run {
     bool present = false;
     std::vector<Frame> frames;
     std::vector<Value> slots;
-    std::deque<Event> queues[kPipes];
-    const Node* pending = nullptr;  // an instruction that could not be issued yet
+    std::deque<Event> queues[kPipes];  // events_waiting_ in all
+    const Node* pending = nullptr;     // an instruction that could not be issued yet
     int snapshot = -1;
     bool atomic = false;
     int loops = 0;  // around the present statement
@@ -144,6 +145,7 @@ class Run {
 
   // messages.cc
   Site SiteOf(const Instruction& instruction, Core core, const Turns& turns) const;
+  void ReportReplaced(const Record& writer, const Record& reader, const Access& access);
   void ReportRace(const Record& earlier, const Record& later, const Access& access);
   void Report(Finding finding);
 
@@ -165,6 +167,7 @@ class Run {
   std::vector<ExactRegion> exact_;
   std::vector<Finding> findings_;
   std::set<std::pair<int, int>> reported_;
+  int events_waiting_ = 0;
   bool with_facts_ = true;  // whether Eval may use what this path knows
   bool covered_ = false;
   bool stopped_ = false;  // a budget ran out

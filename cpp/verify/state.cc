@@ -135,6 +135,7 @@ std::string Run::State(int core, const Frame& head) {
       writer.Number(record.region.stride);
       writer.Number(record.instruction->number);
       writer.Number(record.thread);
+      writer.Number(static_cast<int64_t>(record.lost));
       writer.Number(record.writes | record.atomic << 1 | record.approximate << 2 |
                     record.unit_flag << 3);
       marks.push_back({record.thread, record.index});

@@ -33,6 +33,7 @@ bool Run::DrainPipe(int core, int pipe) {
   bool progress = false;
   while (!queue.empty() && Try(core, &queue.front())) {
     queue.pop_front();
+    --events_waiting_;
     progress = true;
   }
   return progress;
@@ -130,9 +131,11 @@ void Run::Touch(const Event& event, Thread thread, uint32_t index) {
     if (access.space == Space::kGm && program_.tensors[access.tensor].assumed_apart) continue;
     const Record record{access.region,   event.instruction, event.turns,   index,
                         thread,          access.writes,     access.atomic, access.approximate,
-                        event.unit_flag, access.exact};
+                        event.unit_flag, access.exact,      access.buffer};
     Memory& memory = access.space == Space::kGm ? tensors_[access.tensor]
                                                 : memories_[static_cast<int>(access.space)];
+    const Record* replaced = access.space == Space::kGm ? nullptr : memory.Replaced(record);
+    if (replaced != nullptr) ReportReplaced(*replaced, record, access);
     memory.Touch(
         record, [&](const Record& other) { return Ordered(other, thread); },
         [&](const Record& other) {

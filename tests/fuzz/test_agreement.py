@@ -66,8 +66,10 @@ def test_all_three_agree(folder: Path, program: Program) -> None:
             y = np.zeros((ROWS, WIDTH), np.float32)
             expected = program.run(x, y, n)
             arguments: dict[str, Any] = {"X": x, "Y": y}
-            if program.dynamic:
-                arguments |= {"N": np.zeros((n, WIDTH), np.float32), "n": n}
+            if any(parameter.name == "n" for parameter in text.parameters):
+                arguments["n"] = n
+            if any(parameter.name == "N" for parameter in text.parameters):
+                arguments["N"] = np.zeros((n, WIDTH), np.float32)
             result = emulate(text.text, policy=policy, seed=seed, blocks=1, arguments=arguments)
             assert [str(finding) for finding in result.findings] == [], policy
             np.testing.assert_array_equal(y, expected, err_msg=f"{policy}, n = {n}")

@@ -81,9 +81,27 @@ def kernel(*stmts: Stmt, scalars: tuple[Var, ...] = ()) -> PrimFunc:
     return PrimFunc([X, Y, *scalars], body).with_attr("global_symbol", "kernel")
 
 
+def placed(place: float, *, load_from: int | None = None, store_to: int = 0) -> Stmt:
+    """A load into, or a store from, the buffer packed at tile ``place``, as the passes address it.
+
+    Half a tile is a place too.
+    """
+    bits = tirx.IntImm("int32", 32)
+    offset = tirx.FloorDiv(tirx.IntImm("int32", int(place * TILE * 8)), bits)
+    if load_from is not None:
+        to, source = _address(_UB, offset, 2), _pointer(X, load_from, 1)
+        return _issue("tl.ascend_copy_gm_to_ubuf", to, source, 0, 1, TILE, 0, 0, 0, 0, TILE, TILE)
+    to, source = _pointer(Y, store_to, 2), _address(_UB, offset, 1)
+    return _issue("tl.ascend_copy_ubuf_to_gm", to, source, 0, 1, TILE, 0, TILE, TILE)
+
+
 def _pointer(data: Var, tile: int | PrimExpr, rights: int) -> PrimExpr:
+    return _address(data, tile * (TILE // 4), rights)
+
+
+def _address(data: Var, offset: int | PrimExpr, rights: int) -> PrimExpr:
     annotation = tirx.Call("float32", Op.get("tirx.type_annotation"), [])
-    args = [annotation, data, tile * (TILE // 4), TILE // 4, rights]
+    args = [annotation, data, offset, TILE // 4, rights]
     return tirx.Call("handle", Op.get("tirx.tvm_access_ptr"), args)
 
 

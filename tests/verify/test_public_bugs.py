@@ -18,6 +18,7 @@ from tests.verify.device import (
     load,
     loop,
     opaque,
+    placed,
     seq,
     set_flag,
     store,
@@ -131,6 +132,24 @@ def test_buffers_that_share_an_address_after_packing():
     proven(packed(0, handshake("MTE3_MTE2", 0)))
     report = refused(packed(0), "race")
     assert any('set_flag("MTE3_MTE2", id)' in finding.supply for finding in report.findings)
+
+
+def test_live_buffers_that_share_bytes():
+    """All accesses are ordered, and yet the first buffer's bytes are gone when they are read."""
+
+    def packed(second: float) -> PrimFunc:
+        return kernel(
+            placed(0, load_from=0),
+            barrier("PIPE_ALL"),
+            placed(second, load_from=1),
+            barrier("PIPE_ALL"),
+            placed(0, store_to=0),
+            placed(second, store_to=1),
+        )
+
+    proven(packed(1))
+    report = refused(packed(0.5), "shared bytes")
+    assert (report.findings[0].begin, report.findings[0].end) == (512, 1024)
 
 
 def test_store_to_gm_and_load_of_the_same_bytes():
