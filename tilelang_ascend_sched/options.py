@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
+
+from tvm.tirx import IntImm
 
 from . import hardware
 from .pipeline import PASSES, PassInfo
@@ -71,6 +74,8 @@ class Options:
         if options.budget < 1:
             raise ValueError(f"{PREFIX}budget is {options.budget}; it must be 1 or more")
         options.owners()
+        if options.report:
+            _check_report_path(options.report)
         if options.hardware:
             hardware.check(options.hardware)
         return options
@@ -98,13 +103,22 @@ class Options:
 
 
 def _typed(key: str, value: Any, kind: str) -> Any:
-    if kind == "bool":
+    if isinstance(value, IntImm):
+        value = bool(value.value) if str(value.dtype) == "bool" else int(value.value)
+    if kind == "bool" and (isinstance(value, bool) or value in (0, 1)):
         return bool(value)
-    if kind == "int":
-        return int(value)
-    if isinstance(value, str):
+    if kind == "int" and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if kind == "str" and isinstance(value, str):
         return str(value)
-    raise ValueError(f"{key} is {value!r}; it must be a string")
+    wanted = {"bool": "True or False", "int": "an integer", "str": "a string"}[kind]
+    raise ValueError(f"{key} is {value!r}; it must be {wanted}")
+
+
+def _check_report_path(report: str) -> None:
+    path = Path(report)
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise ValueError(f"{PREFIX}report is {report!r}; it must be a file in a folder that exists")
 
 
 def _check_choice(name: str, value: str, allowed: tuple[str, ...], *forms: str) -> None:

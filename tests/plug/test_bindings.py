@@ -263,4 +263,14 @@ def test_same_bytes_in_every_process():
 
 
 def test_jit_objects_lower():
-    assert plugin.lower(jit_scale.get_tir()).report.loops
+    assert plugin.lower(jit_scale).source == plugin.lower(scale()).source
+
+
+def test_what_cannot_be_lowered_is_refused_in_one_line(tmp_path):
+    with pytest.raises(ValueError, match=r"expected a prim_func or a tilelang\.jit object, got int"):
+        plugin.lower(3)
+    with pytest.raises(ValueError, match=r"unknown pass-config key.*allowed are"):
+        plugin.lower(scale(), pass_configs={"tl.ascend_sched.nope": 1})
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="it is a file"):
+        plugin.lower(scale(), dump_ir=tmp_path / "file")

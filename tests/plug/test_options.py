@@ -34,6 +34,12 @@ def test_unknown_key_lists_those_allowed():
         ("passes", "NoSuchPass=ours", "no pass 'NoSuchPass'"),
         ("passes", "RewriteFlagToBuf=mine", "allowed are ours, stock"),
         ("passes", 3, "must be a string"),
+        ("strict", "yes", "must be True or False"),
+        ("strict", 2, "must be True or False"),
+        ("seed", True, "must be an integer"),
+        ("budget", 1.5, "must be an integer"),
+        ("report", "/no/such/folder/report.json", "in a folder that exists"),
+        ("report", "/", "in a folder that exists"),
     ],
 )
 def test_bad_values_are_refused(key: str, value: object, message: str):

@@ -47,8 +47,10 @@ def report(target: str, as_json: bool, settings: tuple[str, ...]) -> None:
 
     try:
         lowered = lower(load_prim_func(target), pass_configs=_pass_configs(settings))
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
+    except Exception as error:  # whatever TileLang raises for a kernel or a key that it refuses
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        text = str(error) if isinstance(error, ValueError) else reason[-1]
+        raise click.ClickException(f"{target}: {text}") from None
     assert lowered.report is not None  # the plugin is on: importing it turned it on
     if as_json:
         click.echo(lowered.report.to_json())
@@ -62,8 +64,8 @@ def _pass_configs(settings: tuple[str, ...]) -> dict[str, object]:
         key, separator, text = setting.partition("=")
         if not separator:
             raise ValueError(f"--config {setting}: write KEY=VALUE")
-        if text in ("true", "false"):
-            values[key] = text == "true"
+        if text.lower() in ("true", "false"):
+            values[key] = text.lower() == "true"
         else:
             values[key] = int(text) if text.lstrip("-").isdigit() else text
     return values
