@@ -267,7 +267,7 @@ def test_jit_objects_lower():
 
 
 def test_what_cannot_be_lowered_is_refused_in_one_line(tmp_path):
-    with pytest.raises(ValueError, match=r"expected a prim_func or a tilelang\.jit object, got int"):
+    with pytest.raises(ValueError, match=r"expected a prim_func .*, got int"):
         plugin.lower(3)
     with pytest.raises(ValueError, match=r"unknown pass-config key.*allowed are"):
         plugin.lower(scale(), pass_configs={"tl.ascend_sched.nope": 1})
