@@ -51,15 +51,6 @@ class ModeTracker : public StmtExprVisitor {
   }
 
  private:
-  void VisitExpr_(const CallNode* op) final {
-    if (SetsMode(op)) {
-      is_on_ = Known(SwitchesOn(op));
-    } else if (IsMatrixMultiply(op)) {
-      (analyzer_.CanProve(is_on_) ? on_ : maybe_off_).insert(op);
-    }
-    StmtExprVisitor::VisitExpr_(op);
-  }
-
   void VisitStmt_(const BindNode* op) final {
     VisitExpr(op->value);
     if (!op->var.dtype().is_scalar() || op->var.dtype().is_handle()) return;
@@ -84,6 +75,15 @@ class ModeTracker : public StmtExprVisitor {
     tvm::With<tvm::arith::ConstraintContext> inside(&analyzer_, guard);
     is_on_ = analyzer_.Simplify(is_on_);
     VisitStmt(body);
+  }
+
+  void VisitExpr_(const CallNode* op) final {
+    if (SetsMode(op)) {
+      is_on_ = Known(SwitchesOn(op));
+    } else if (IsMatrixMultiply(op)) {
+      (analyzer_.CanProve(is_on_) ? on_ : maybe_off_).insert(op);
+    }
+    StmtExprVisitor::VisitExpr_(op);
   }
 
   void VisitStmt_(const ForNode* op) final {
