@@ -86,8 +86,12 @@ def test_wrong_arguments(change, message):
             "unknown policy 'greedy': choose from eager, lazy, random, starve:S",
         ),
         ({"policy": "starve:X"}, "unknown policy"),
-        ({"seed": -1}, "seed -1 is negative"),
-        ({"settings": Settings(step_budget=0)}, "step_budget"),
+        ({"seed": -1}, "seed=-1 is not in 0"),
+        ({"seed": "x"}, "seed='x' is not an integer"),
+        ({"seed": 2**70}, "seed=.* is not in 0"),
+        ({"settings": Settings(step_budget=0)}, "step_budget=0"),
+        ({"settings": Settings(workers=-1)}, "workers=-1 is not in 0"),
+        ({"settings": Settings(timeline_block=1.5)}, "timeline_block=1.5 is not an integer"),
     ],
 )
 def test_wrong_options(options, message):
@@ -122,7 +126,10 @@ def test_the_cache_stays_bounded(empty_cache, monkeypatch):
     assert [p.exists() for p in paths] == [False, True, True, True]
 
 
-@pytest.mark.parametrize(("blocks", "message"), [(None, "pass blocks="), (-1, "-1 is negative")])
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [(None, "pass blocks="), (-1, "blocks=-1 is not in 0"), ("2", "blocks='2' is not an integer")],
+)
 def test_text_needs_blocks(blocks, message):
     one = np.zeros(1, np.float32)
     with pytest.raises(ValueError, match=message):

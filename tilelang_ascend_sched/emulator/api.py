@@ -45,6 +45,8 @@ def emulate(
 
     chosen = replace(settings or Settings(), policy=policy, seed=seed)
     chosen.check()
+    if blocks is not None:
+        job.check_integer("blocks", blocks, 0)
     given = {**(arguments or {}), **named}
     if isinstance(kernel, str):
         return _run_text(kernel, given, blocks, chosen)
@@ -67,8 +69,6 @@ def _run_text(text: str, given: Mapping[str, Any], blocks: int | None, chosen: S
     read = source.read(text)
     if blocks is None:
         raise ValueError("AscendC text does not tell the number of blocks: pass blocks=")
-    if blocks < 0:
-        raise ValueError(f"blocks={blocks} is negative")
     names: list[str] = []
     for kernel in read.kernels:
         names += [p.name for p in kernel.parameters if p.name not in names]

@@ -6,17 +6,34 @@ import json
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilelang_ascend_sched.emulator import build
+import numpy as np
+
+from tilelang_ascend_sched.emulator import build, scratch
 from tilelang_ascend_sched.emulator.arrays import ArrayArgument, distinct
 from tilelang_ascend_sched.emulator.result import PIPES, Result, from_json
 from tilelang_ascend_sched.emulator.source import Source
 
 POLICIES = ("eager", "lazy", "random", *(f"starve:{pipe}" for pipe in PIPES))
+
+_LIMITS = {
+    "seed": (0, 2**64 - 1),
+    "step_budget": (1, 2**63 - 1),
+    "idle_seconds": (1, 2**31 - 1),
+    "workers": (0, 64),
+    "timeline_block": (-1, 2**31 - 1),
+}
+
+
+def check_integer(name: str, value: object, least: int, most: int = 2**31 - 1) -> None:
+    """ValueError names an argument that is not an integer or out of its range."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name}={value!r} is not an integer")
+    if not least <= value <= most:
+        raise ValueError(f"{name}={value} is not in {least}..{most}")
 
 
 @dataclass(frozen=True)
@@ -41,10 +58,8 @@ class Settings:
         """ValueError names the setting that is wrong and what is allowed."""
         if self.policy not in POLICIES:
             raise ValueError(f"unknown policy {self.policy!r}: choose from {', '.join(POLICIES)}")
-        if self.seed < 0:
-            raise ValueError(f"seed {self.seed} is negative")
-        if self.step_budget < 1 or self.idle_seconds < 1:
-            raise ValueError("step_budget and idle_seconds must be at least 1")
+        for name, (least, most) in _LIMITS.items():
+            check_integer(name, getattr(self, name), least, most)
 
     @property
     def processes(self) -> int:
@@ -88,11 +103,6 @@ def _job_lines(
     return lines
 
 
-def _scratch_folder() -> str | None:
-    """Memory-backed if the system has it: the arrays are shared with the worker as files."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
 def run(
     source: Source,
     arrays: Sequence[ArrayArgument],
@@ -103,8 +113,7 @@ def run(
     arrays, index = distinct(arrays)
     library = build.kernel_library(source)
     worker = build.worker()
-    with tempfile.TemporaryDirectory(dir=_scratch_folder(), prefix="ascend-emulator-") as name:
-        folder = Path(name)
+    with scratch.folder() as folder:
         for i, argument in enumerate(arrays):
             argument.save(folder, i)
         job, result = folder / "job", folder / "result.json"

@@ -31,8 +31,8 @@ class Site:
 @dataclass(frozen=True)
 class Finding:
     """Something wrong. ``kind`` is one of deadlock, race, race-same-pipe, race-simt, never-written,
-    out-of-range, flag-set-twice, flag-left-set, flag-overflow, lock-left-held, capacity, alignment,
-    blind-spot, budget, error."""
+    out-of-range, flag-set-twice, flag-left-set, flag-overflow, lock-left-held, barrier, capacity,
+    alignment, blind-spot, budget, error."""
 
     kind: str
     message: str
