@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from examples import WORKLOADS
 from tests.emulator.asc import (
     handshake,
     line_of,
@@ -18,6 +19,7 @@ from tests.emulator.asc import (
     vector_kernel,
     wait_flag,
 )
+from tests.emulator.conftest import lower_workload
 from tilelang_ascend_sched.emulator import Settings, timeline
 from tilelang_ascend_sched.emulator.timing import events_of, timing
 
@@ -163,3 +165,26 @@ def test_svg_is_well_formed():
     titles = [t.text for t in root.iter(f"{space}title")]
     assert any("asc_copy_gm2ub_align" in t for t in titles)
     assert timeline.svg(result) == timeline.svg(run(vector_kernel(*COPY), policy="lazy")[0])
+
+
+# TileLang's own passes have too few flags for streams_24.
+@pytest.mark.parametrize("name", [name for name in WORKLOADS if name != "streams_24"])
+def test_floor_is_at_most_the_time(name):
+    lowered = lower_workload(name, **WORKLOADS[name].tiny)
+    result, _ = lowered.run()
+    for kernel in result.kernels:
+        figure = timing(kernel)
+        assert figure is not None and 0 < figure.floor.cycles <= figure.cycles
+
+
+def test_pipe_that_waits_at_the_end_adds_nothing_to_the_floor():
+    """The last event is MTE2's wait for the store; its loads are not work after the store."""
+    text = vector_kernel(
+        *COPY,
+        set_flag("MTE3", "MTE2"),
+        wait_flag("MTE3", "MTE2"),
+    )
+    figure = timing(run(text)[0].kernels[0])
+    assert figure is not None
+    assert figure.floor.cycles <= figure.cycles
+    assert figure.floor.pipe != "MTE3" or figure.floor.drain == 0

@@ -106,30 +106,41 @@ def _least_latencies(events: Sequence[Event]) -> dict[tuple[str, str], int]:
 
 
 def _pipes_behind(events: Sequence[Event], index: int) -> list[tuple[str, str]]:
-    """The pipes on the chain of causes that leads to an event, its own first, each once."""
+    """The pipes that work on the chain of causes of an event, latest first, each once."""
     chain: list[tuple[str, str]] = []
     while index >= 0:
-        key = (events[index].core, events[index].pipe)
-        if key not in chain:
+        event = events[index]
+        key = (event.core, event.pipe)
+        # A pipe that only waits adds nothing of its own.
+        if not event.is_wait and key not in chain:
             chain.append(key)
-        index = events[index].cause
+        index = event.cause
     return chain
 
 
 def _floor(times: dict[str, Any], events: Sequence[Event]) -> Floor:
-    least = _least_latencies(events)
+    mine = [i for i, e in enumerate(events) if e.block == times["block"]]
+    least = _least_latencies([events[i] for i in mine])
     first: dict[tuple[str, str], int] = {}
-    for i, e in enumerate(events):
-        if not e.is_wait:
-            first.setdefault((e.core, e.pipe), i)
-    final = _pipes_behind(events, max(range(len(events)), key=lambda i: events[i].done))
+    last: dict[tuple[str, str], int] = {}
+    for i in mine:
+        if not events[i].is_wait:
+            key = (events[i].core, events[i].pipe)
+            first.setdefault(key, i)
+            last[key] = i
+    final = _pipes_behind(events, max(mine, key=lambda i: events[i].done)) if mine else []
     best = Floor(0, CORES[0], PIPES[0], 0, 0, 0)
     for key, index in first.items():
         work = times["busy"][CORES.index(key[0])][PIPES.index(key[1])]
-        before = _pipes_behind(events, index)[1:]
-        after = final[: final.index(key)] if key in final else []
-        fill = sum(least.get(k, 0) for k in before)
-        drain = sum(least.get(k, 0) for k in after)
+        fill = drain = 0
+        if key[1] != "S":  # it issues from the first cycle on, and that is work too
+            before = [k for k in _pipes_behind(events, index) if k != key]
+            after = final[: final.index(key)] if key in final else []
+            # No more than this run took: the chain may leave the pipe before its last instruction.
+            fill = min(sum(least.get(k, 0) for k in before), events[index].start)
+            drain = min(
+                sum(least.get(k, 0) for k in after), times["cycles"] - events[last[key]].end
+            )
         if work + fill + drain > best.cycles:
             best = Floor(work + fill + drain, *key, work, fill, drain)
     return best
