@@ -307,6 +307,28 @@ def test_crash_of_kernel_code_is_a_finding():
     assert finding.kind == "error" and "crashed: bad access" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("throw 1;", "crashed: abort (an uncaught exception"),
+        ("__builtin_trap();", "crashed: illegal instruction"),
+        ("volatile int z = 0; z = 7 / z;", "crashed: arithmetic error"),
+        ("recurse(0);", "crashed: stack overflow"),
+        ("::_Exit(0);", "ended with exit status 0"),
+        ("::raise(SIGKILL);", "was killed by SIGKILL"),
+    ],
+)
+def test_crashes_name_their_cause(code, message):
+    text = vector_kernel(load("ub", "X", 64), code)
+    recursion = (
+        "#include <csignal>\n#include <cstdlib>\n"
+        "__attribute__((noinline)) static int recurse(int n) {"
+        " volatile char b[4096]; b[n % 4096] = 1; return recurse(n + 1) + b[0]; }\n"
+    )
+    (finding,) = run(text.replace('extern "C"', recursion + 'extern "C"', 1))[0].of_kind("error")
+    assert message in finding.message
+
+
 def test_device_assertion():
     text = vector_kernel("device_assert(block_idx == 0);")
     assert run(text)[0].ok

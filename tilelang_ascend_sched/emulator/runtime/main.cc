@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -163,14 +165,43 @@ Job read_job(const char* path) {
   return job;
 }
 
+const char* fault_name(int signal, uint64_t address, uint64_t stack_pointer) {
+  switch (signal) {
+    case SIGFPE:
+      return "arithmetic error";
+    case SIGILL:
+      return "illegal instruction (a trap)";
+    case SIGABRT:
+      return "abort (an uncaught exception or a failed assertion)";
+    case SIGBUS:
+      return "bus error";
+    default:
+      // The guard page lies just below the stack; a large frame may jump past it.
+      return address < stack_pointer + 1024 && address + 64 * 1024 > stack_pointer
+                 ? "stack overflow"
+                 : "bad access";
+  }
+}
+
 // A fault in kernel code is a finding at the last line known.
-void on_fault(int signal, siginfo_t* info, void*) {
+void on_fault(int signal, siginfo_t* info, void* context) {
   static bool again = false;
-  if (again) _exit(3);
+  if (again || !machine().core) {
+    // Ends the process by the signal itself, which the parent then names.
+    ::signal(signal, SIG_DFL);
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, signal);
+    sigprocmask(SIG_UNBLOCK, &mask, nullptr);
+    raise(signal);
+  }
   again = true;
-  if (signal == SIGABRT || !machine().core) _exit(3);
-  failf("the kernel crashed: %s at address %p",
-        signal == SIGFPE ? "arithmetic error" : "bad access", info->si_addr);
+  const auto stack_pointer =
+      uint64_t(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+  const auto address = reinterpret_cast<uint64_t>(info->si_addr);
+  const char* name = fault_name(signal, address, stack_pointer);
+  if (signal == SIGABRT) failf("the kernel crashed: %s", name);
+  failf("the kernel crashed: %s at address %p", name, info->si_addr);
 }
 
 int idle_limit = 60;
@@ -210,6 +241,21 @@ void watch() {
   setitimer(ITIMER_PROF, &every, nullptr);
 }
 
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    return "was killed by SIG" + std::string(sigabbrev_np(signal)) + " (" + strsignal(signal) + ")";
+  }
+  return "ended with exit status " + std::to_string(WEXITSTATUS(status)) +
+         ", so kernel code left it (exit, _Exit)";
+}
+
+// A worker is of no use without the process that reads its result.
+void end_with_parent(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(3);
+}
+
 std::string partial_path;
 void write_partial_result() { write_partial(partial_path); }
 
@@ -218,6 +264,7 @@ void run_in_processes(const Kernel& kernel, const std::string& base, int workers
   std::vector<pid_t> children;
   std::vector<std::string> parts;
   std::fflush(nullptr);
+  const pid_t self = getpid();
   for (int w = 0; w < workers; ++w) {
     parts.push_back(base + ".part" + std::to_string(w));
     const pid_t child = fork();
@@ -226,6 +273,7 @@ void run_in_processes(const Kernel& kernel, const std::string& base, int workers
       children.push_back(child);
       continue;
     }
+    end_with_parent(self);
     partial_path = parts.back();
     write_result = write_partial_result;
     watch();
@@ -241,8 +289,7 @@ void run_in_processes(const Kernel& kernel, const std::string& base, int workers
     waitpid(children[w], &status, 0);
     if (!read_partial(parts[w])) {
       Finding finding("error");
-      finding.message = "a worker process died";
-      if (WIFSIGNALED(status)) finding.message += ": " + std::string(strsignal(WTERMSIG(status)));
+      finding.message = "a worker process " + how_it_ended(status) + " before its blocks were done";
       report(std::move(finding));
     }
     unlink(parts[w].c_str());
@@ -278,6 +325,8 @@ void run(Job& job) {
 
 int main(int argc, char** argv) {
   if (argc != 2) emu::usage("expects one job file");
+  // Before the files are open: the caller removes them when it goes.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   emu::Job job = emu::read_job(argv[1]);
   emu::run(job);
   return 0;
