@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +15,11 @@ import pytest
 from click.testing import CliRunner
 
 from tests.emulator.asc import handshake, line_of, load, store, vector_kernel
+from tilelang_ascend_sched.emulator import scratch
 from tilelang_ascend_sched.emulator.commands import check, run
 from tilelang_ascend_sched.emulator.load import make_arguments
 
+USAGE = ("Usage: ", "Try '")
 COPY = [load("ub", "X", 256), handshake("MTE2", "MTE3"), store("ub", "Y", 256)]
 ARRAYS = ["--arg", "X=64:float32:arange", "--arg", "Y=64:float32:zeros", "--blocks", "1"]
 
@@ -94,6 +101,14 @@ def add(rows: int = 16):
     return kernel
 
 
+def needs(rows):
+    return add(rows)
+
+
+def fails():
+    raise KeyError("x")
+
+
 made = add()
 number = 3
 """
@@ -121,21 +136,104 @@ def test_kernel_of_a_python_file(module, name):
     [
         (["nowhere.py:f"], "no file nowhere.py"),
         (["{module}"], "say which kernel"),
-        (["{module}:nothing"], "has no nothing"),
-        (["{module}:number"], "neither a prim_func"),
+        (["{module}:nothing"], "has no 'nothing'"),
+        (["{module}:number"], "not a kernel or a function"),
+        (["{module}:needs"], "cannot be called without arguments: it needs rows"),
+        (["{module}:fails"], "fails: KeyError: 'x' (line"),
         (["{module}:made", "--arg", "X=16x64:float32"], "missing Y"),
         (["{module}:made", "--arg", "X=16x64:floot"], "unknown dtype floot"),
         (["{module}:made", "--arg", "X"], "expected NAME=VALUE"),
         (["{module}:made", "--arg", "X=16x64:float32:many"], "unknown fill many"),
         (["{module}:made", "--arg", "X=a"], "neither a shape with dtype"),
         (["{module}:made", "--arg", "X=1", "--arg", "X=1"], "given twice"),
+        (["{module}:made", "--arg", "X=99999999x99999999:float32"], "--arg X: "),
+        (["{module}:made", "--arg", "X={junk}"], "--arg X: cannot read"),
+        (["{module}:made", "--timeline", "/nonexistent/o.json"], "cannot be written"),
+        (["{module}:made", "--timeline", "o.png"], "neither in .json nor in .svg"),
+        (["{module}:made", "--budget", "0"], "--budget"),
     ],
 )
-def test_wrong_use_is_one_line(module, words, message):
-    done = invoke(check, *(word.format(module=module) for word in words))
-    assert done.exit_code == 2
-    assert message in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+def test_wrong_use_is_one_line(module, tmp_path, words, message):
+    junk = tmp_path / "junk.npy"
+    junk.write_bytes(b"junk")
+    done = invoke(check, *(word.format(module=module, junk=junk) for word in words))
+    assert message in refusal(done)
+
+
+def refusal(done) -> str:
+    """The one line that says why the command could not do its work."""
+    assert done.exit_code == 2 and not done.stdout, done.output
+    lines = [line for line in done.stderr.splitlines() if line and not line.startswith(USAGE)]
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def f(:", "SyntaxError"),
+        ("import nonexistent_module", "No module named 'nonexistent_module' (line 1)"),
+        ("{}['key']", "KeyError: 'key' (line 1)"),
+        ("import sys\nsys.exit(7)", "SystemExit: 7 (line 2)"),
+    ],
+)
+def test_failing_file_is_one_line(tmp_path, text, message):
+    file = tmp_path / "failing_file.py"
+    file.write_text(text)
+    line = refusal(invoke(run, f"{file}:f"))
+    assert str(file) in line and message in line
+
+
+def test_kernel_that_tilelang_refuses(tmp_path):
+    file = tmp_path / "refused.py"
+    file.write_text(KERNELS.replace("T.copy(x, Y[block", "T.copy(X, Y[block"))
+    words = ["--arg", "X=16x64:float32", "--arg", "Y=16x64:float32"]
+    assert str(file) in refusal(invoke(run, f"{file}:add", *words))
+
+
+def test_compiler_that_does_not_work(good, empty_cache, monkeypatch):
+    monkeypatch.setenv("CXX", "/bin/false")
+    assert "/bin/false --version` ended with status 1" in refusal(invoke(run, good, *ARRAYS))
+
+
+def test_cache_folder_that_cannot_be_made(good, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TILELANG_ASCEND_SCHED_CACHE", str(tmp_path / "file"))
+    line = refusal(invoke(run, good, *ARRAYS))
+    assert str(tmp_path / "file") in line and "$TILELANG_ASCEND_SCHED_CACHE" in line
+
+
+def test_no_blocks_and_step_budget(good, bad):
+    none = invoke(run, good, *ARRAYS[:-1], "0")
+    assert none.exit_code == 0 and "no block was run" in none.output
+    spent = invoke(run, good, *ARRAYS, "--budget", "3")
+    assert spent.exit_code == 1 and "3 scheduler steps" in " ".join(spent.output.split())
+    assert "1 finding\n" in "\n".join(line.rstrip() for line in spent.output.splitlines()) + "\n"
+
+
+def test_termination_leaves_nothing(tmp_path):
+    endless = tmp_path / "endless.asc"
+    endless.write_text(vector_kernel("while (true) { asc_sync_pipe(PIPE_MTE2); }"))
+    command = [sys.executable, "-m", "tilelang_ascend_sched", "run", str(endless), *ARRAYS]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    before = set(scratch.parent().glob("*ascend-emulator-*"))
+    with subprocess.Popen([*command, "--budget", str(2**62)], env=environment) as process:
+        while not (found := set(scratch.parent().glob("ascend-emulator-*")) - before):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait() == 128 + signal.SIGTERM
+    assert not any(path.exists() for path in found)
+
+
+def test_stale_folder_is_removed_and_a_held_one_kept():
+    stale = scratch.parent() / f"ascend-emulator-test-{os.getpid()}"
+    stale.mkdir()
+    with scratch.folder() as first:
+        assert not stale.exists()
+        with scratch.folder() as second:
+            assert first.is_dir() and second.is_dir() and first != second
+    assert not first.exists() and not second.exists()
 
 
 def test_arguments_are_the_same_every_time(tmp_path):

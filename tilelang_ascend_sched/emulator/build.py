@@ -60,6 +60,22 @@ def wheel_sources() -> Path:
     return Path(spec.origin).parent / "src"
 
 
+def _folder(*names: str) -> Path:
+    """A folder of the cache. RuntimeError: it cannot be made or written."""
+    folder = cache_dir().joinpath(*names)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK | os.X_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        raise RuntimeError(
+            f"cannot write the cache folder {folder}: "
+            "name another one in $TILELANG_ASCEND_SCHED_CACHE"
+        )
+    return folder
+
+
 def compiler() -> str:
     """Path of g++ (or of ``$CXX``). RuntimeError if there is none."""
     wanted = os.environ.get("CXX", "g++")
@@ -74,7 +90,15 @@ def compiler() -> str:
 
 @lru_cache(maxsize=4)
 def _compiler_identity(path: str) -> str:
-    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
+    try:
+        version = subprocess.run([path, "--version"], capture_output=True, text=True)
+    except OSError as error:
+        raise RuntimeError(f"the C++ compiler {path} does not start: {error.strerror}") from None
+    if version.returncode != 0:
+        raise RuntimeError(
+            f"`{path} --version` ended with status {version.returncode}: "
+            "name a C++ compiler, g++ 12 or newer, in $CXX"
+        )
     # What -march=native means here.
     target = subprocess.run(
         [path, "-march=native", "-Q", "--help=target"], capture_output=True, text=True
@@ -160,12 +184,11 @@ def _includes() -> list[str]:
 
 
 def _worker_object(source: Path) -> Path:
-    folder = cache_dir() / "objects"
+    folder = _folder("objects")
     key = _key("object", source.name, source.read_text(), _worker_headers(), *_WORKER_FLAGS)
     target = folder / f"{key}.o"
     if _cached(target):
         return target
-    folder.mkdir(parents=True, exist_ok=True)
     _prune(folder)
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
         made = Path(scratch) / "made.o"
@@ -181,11 +204,10 @@ def worker() -> Path:
     sources = sorted((HERE / "runtime").glob("*.cc"))
     with ThreadPoolExecutor(max_workers=2) as pool:
         objects = list(pool.map(_worker_object, sources))
-    folder = cache_dir() / "worker"
+    folder = _folder("worker")
     target = folder / _key("worker", *(o.name for o in objects))
     if _cached(target):
         return target
-    folder.mkdir(parents=True, exist_ok=True)
     _prune(folder)
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
         made = Path(scratch) / "worker"
@@ -198,12 +220,11 @@ def worker() -> Path:
 def _prelude() -> Path:
     """A precompiled header of everything that each kernel's text includes."""
     key = _key("prelude", _kernel_headers(), _PRELUDE, *_KERNEL_FLAGS)
-    folder = cache_dir() / "prelude" / key
+    folder = _folder("prelude", key)
     header, compiled = folder / "prelude.h", folder / "prelude.h.gch"
     if _cached(compiled):
         os.utime(folder)
         return header
-    folder.mkdir(parents=True, exist_ok=True)
     _prune(folder.parent)
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
         text = Path(scratch) / "prelude.h"
@@ -225,11 +246,10 @@ def kernel_library(source: Source) -> Path:
     CompileError: the compiler refused it, mostly because an instruction is not modelled.
     """
     key = _key("kernel", _kernel_headers(), source.text, *_KERNEL_FLAGS, *_LINK_FLAGS)
-    folder = cache_dir() / "kernels"
+    folder = _folder("kernels")
     target = folder / f"{key}.so"
     if _cached(target):
         return target
-    folder.mkdir(parents=True, exist_ok=True)
     _prune(folder)
     prelude = _prelude()
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:

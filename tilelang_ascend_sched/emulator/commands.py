@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from rich.console import Console
@@ -16,10 +18,12 @@ from rich.table import Table
 
 from tilelang_ascend_sched.emulator import timeline
 from tilelang_ascend_sched.emulator.api import emulate
+from tilelang_ascend_sched.emulator.build import CompileError
 from tilelang_ascend_sched.emulator.job import POLICIES, Settings
-from tilelang_ascend_sched.emulator.load import load_kernel, make_arguments, summary
-from tilelang_ascend_sched.emulator.result import Finding, Result
+from tilelang_ascend_sched.emulator.load import load, make_arguments, summary
+from tilelang_ascend_sched.emulator.result import Finding, KernelRun, Result
 from tilelang_ascend_sched.emulator.timing import Timing, timing
+from tilelang_ascend_sched.target import one_line
 
 FOUND, WRONG_USE = 1, 2
 """Exit status when the kernel has findings, and when the command could not do its work."""
@@ -36,6 +40,7 @@ class Request:
     seed: int
     as_json: bool
     timeline: Path | None
+    budget: int
     console: Console = field(default_factory=lambda: Console(stderr=True))
 
     def run(self, kernel: Any, policy: str, seed: int) -> tuple[Result, dict[str, Any]]:
@@ -46,10 +51,23 @@ class Request:
             policy=policy,
             seed=seed,
             blocks=self.blocks,
-            settings=Settings(),
+            settings=Settings(step_budget=self.budget),
             arguments=arguments,
         )
         return result, arguments
+
+
+def _timeline_path(
+    context: click.Context, parameter: click.Parameter, path: Path | None
+) -> Path | None:
+    """Refuses before the run what could not be written after it."""
+    if path is None:
+        return None
+    if path.suffix not in (".json", ".svg"):
+        raise click.BadParameter(f"{path} ends neither in .json nor in .svg")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise click.BadParameter(f"{path} cannot be written")
+    return path
 
 
 def _options(command: Any) -> Any:
@@ -69,7 +87,15 @@ def _options(command: Any) -> Any:
             click.option(
                 "--timeline",
                 type=click.Path(dir_okay=False, path_type=Path),
+                callback=_timeline_path,
                 help="Write a timeline: .svg, or .json for Perfetto.",
+            ),
+            click.option(
+                "--budget",
+                type=click.IntRange(1),
+                default=Settings.step_budget,
+                metavar="STEPS",
+                help="Scheduler steps that a block may take.",
             ),
         ]
     ):
@@ -114,8 +140,13 @@ def check(policies: tuple[str, ...], **options: Any) -> None:
 
 def _guarded(request: Request, plan: list[tuple[str, int]]) -> list[tuple[Result, dict[str, Any]]]:
     """Runs the plan under a progress bar; what the user got wrong is one line on stderr."""
+    # Ends like an exception, so that the worker and the folder shared with it go too.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
-        kernel = load_kernel(request.target)
+        kernel = load(request.target)
+    except ValueError as problem:
+        _refuse(str(problem))
+    try:
         with Progress(console=request.console, transient=True) as progress:
             task = progress.add_task("running", total=len(plan))
             done = []
@@ -124,15 +155,21 @@ def _guarded(request: Request, plan: list[tuple[str, int]]) -> list[tuple[Result
                 done.append(request.run(kernel, policy, seed))
                 progress.advance(task)
         return done
-    except (ValueError, RuntimeError) as problem:
-        message = str(problem).strip().splitlines()
-        click.echo(f"error: {message[-1] if message else type(problem).__name__}", err=True)
-        sys.exit(WRONG_USE)
+    except CompileError as problem:
+        _refuse(str(problem))
+    except Exception as problem:  # TileLang refuses kernels by exceptions of any kind
+        own = type(problem) in (ValueError, RuntimeError)
+        _refuse(one_line(problem) if own else f"{request.target}: {one_line(problem)}")
+
+
+def _refuse(message: str) -> NoReturn:
+    click.echo(f"error: {message}", err=True)
+    sys.exit(WRONG_USE)
 
 
 def _finish(request: Request, results: list[Result], arguments: dict[str, Any] | None) -> None:
     findings = _distinct(f for result in results for f in result.findings)
-    figures = [figure for k in results[0].kernels if (figure := timing(k)) is not None]
+    figures = [(kernel, timing(kernel)) for kernel in results[0].kernels]
     if results[0].printed and not request.as_json:
         click.echo(results[0].printed, nl=False)
     if request.timeline is not None:
@@ -156,7 +193,7 @@ def _distinct(findings: Iterable[Finding]) -> list[Finding]:
 def _as_json(
     result: Result,
     findings: list[Finding],
-    figures: list[Timing],
+    figures: list[tuple[KernelRun, Timing | None]],
     arguments: dict[str, Any] | None,
 ) -> dict[str, Any]:
     data: dict[str, Any] = {
@@ -192,7 +229,8 @@ def _as_json(
                     [e.core, e.pipe, e.name, e.line, e.start, e.end] for e in figure.critical_path
                 ],
             }
-            for kernel, figure in zip(result.kernels, figures, strict=False)
+            for kernel, figure in figures
+            if figure is not None
         ],
     }
     if arguments is not None:
@@ -204,12 +242,16 @@ def _print(
     console: Console,
     result: Result,
     findings: list[Finding],
-    figures: list[Timing],
+    figures: list[tuple[KernelRun, Timing | None]],
     arguments: dict[str, Any] | None,
 ) -> None:
     if arguments is not None:
         console.print(_arrays_table(arguments))
-    for kernel, figure in zip(result.kernels, figures, strict=False):
+    for kernel, figure in figures:
+        if not kernel.syncs:
+            console.print(f"{kernel.name}: no block was run", highlight=False)
+        if figure is None:
+            continue
         floor = figure.floor
         console.print(
             f"{kernel.name}: {figure.cycles:,} modelled cycles in block {figure.block}, at least "
@@ -220,7 +262,8 @@ def _print(
     if not findings:
         console.print("[green]no findings[/green]")
         return
-    table = Table(title=f"{len(findings)} findings", title_justify="left")
+    count = f"{len(findings)} finding" + ("s" if len(findings) > 1 else "")
+    table = Table(title=count, title_justify="left")
     for column in ("kind", "line", "what"):
         table.add_column(column, overflow="fold")
     for f in findings:

@@ -1,11 +1,11 @@
-"""Finds the kernel that ``FILE:NAME`` means and makes its arguments from ``--arg`` words."""
+"""Reads what ``run`` and ``check`` are given: a kernel, and its arguments from ``--arg`` words."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
+import math
+import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,56 +13,27 @@ from typing import Any
 import numpy as np
 
 from tilelang_ascend_sched.emulator.arrays import numpy_dtype
+from tilelang_ascend_sched.target import load_kernel
 
 _ARRAY = re.compile(r"^(?P<shape>\d+(?:x\d+)*):(?P<dtype>\w+)(?::(?P<fill>\w+))?$")
 _FILLS = ("normal", "zeros", "ones", "arange")
 
 
-def load_kernel(target: str) -> Any:
-    """A prim_func, a ``tilelang.jit`` kernel, or text. ValueError: no such file or name."""
-    path, _, name = target.partition(":")
-    file = Path(path)
-    if not file.is_file():
-        raise ValueError(f"no file {path}")
-    if file.suffix != ".py":
-        if name:
-            raise ValueError(f"{path} is not a Python file, so it has no {name}")
-        return file.read_text()
-    if not name:
-        raise ValueError(f"{path}: say which kernel, {path}:NAME")
-    module = _import(file)
-    if not hasattr(module, name):
-        raise ValueError(f"{path} has no {name}")
-    return _kernel(getattr(module, name), f"{path}:{name}")
+def load(spec: str) -> Any:
+    """A prim_func or ``tilelang.jit`` object for ``FILE.py:NAME``, the text of any other file.
 
-
-def _import(file: Path) -> Any:
-    sys.path.insert(0, str(file.parent.resolve()))
-    try:
-        spec = importlib.util.spec_from_file_location(file.stem, file)
-        if spec is None or spec.loader is None:
-            raise ValueError(f"{file} cannot be imported")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[file.stem] = module
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.pop(0)
-
-
-def _kernel(value: Any, where: str) -> Any:
-    from tvm import tirx
-
-    if isinstance(value, tirx.PrimFunc) or hasattr(value, "prim_func") or hasattr(value, "get_tir"):
-        return value
-    if callable(value):
-        made = value()
-        if isinstance(made, tirx.PrimFunc):
-            return made
-    raise ValueError(
-        f"{where} is neither a prim_func, nor a tilelang.jit kernel, nor a function without "
-        "arguments that returns a prim_func"
-    )
+    ValueError, in one line: there is no such file or name, or the file fails.
+    """
+    if Path(spec).is_file():
+        if spec.endswith(".py"):
+            raise ValueError(f"{spec}: say which kernel, {spec}:NAME")
+        try:
+            return Path(spec).read_text()
+        except UnicodeDecodeError:
+            raise ValueError(f"{spec} is neither a Python file nor AscendC text") from None
+    if ":" not in spec:
+        raise ValueError(f"no file {spec}")
+    return load_kernel(spec)
 
 
 def make_arguments(words: Sequence[str], seed: int = 0) -> dict[str, Any]:
@@ -86,7 +57,7 @@ def _argument(name: str, value: str, seed: int) -> Any:
     if value.endswith(".npy"):
         if not Path(value).is_file():
             raise ValueError(f"--arg {name}: no file {value}")
-        return np.load(value)
+        return _saved(name, value)
     try:
         return int(value, 0)
     except ValueError:
@@ -100,6 +71,24 @@ def _argument(name: str, value: str, seed: int) -> Any:
         ) from None
 
 
+def _saved(name: str, path: str) -> np.ndarray:
+    try:
+        found = np.load(path)
+    except (ValueError, OSError, EOFError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"--arg {name}: cannot read {path} as .npy: {reason}") from None
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"--arg {name}: {path} does not hold one array")
+    return found
+
+
+def _check_size(name: str, shape: tuple[int, ...], kind: np.dtype) -> None:
+    size = math.prod(shape) * kind.itemsize
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if size > memory:
+        raise ValueError(f"--arg {name}: {size:,} bytes are more than this machine's {memory:,}")
+
+
 def _array(name: str, shape: tuple[int, ...], dtype: str, fill: str, seed: int) -> np.ndarray:
     try:
         kind = numpy_dtype(dtype)
@@ -107,6 +96,7 @@ def _array(name: str, shape: tuple[int, ...], dtype: str, fill: str, seed: int) 
         raise ValueError(f"--arg {name}: unknown dtype {dtype}") from None
     if fill not in _FILLS:
         raise ValueError(f"--arg {name}: unknown fill {fill}, choose from {', '.join(_FILLS)}")
+    _check_size(name, shape, kind)
     if fill == "zeros":
         return np.zeros(shape, kind)
     if fill == "ones":
