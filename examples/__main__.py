@@ -11,7 +11,7 @@ from rich.console import Console
 
 import tilelang_ascend_sched
 from examples import WORKLOADS, Workload
-from tilelang_ascend_sched.emulator import Result, emulate
+from tilelang_ascend_sched.emulator import POLICIES, Result, emulate
 from tilelang_ascend_sched.emulator.result import CORES
 from tilelang_ascend_sched.report.render import render
 
@@ -19,8 +19,12 @@ from tilelang_ascend_sched.report.render import render
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--tiny", is_flag=True, help="At the small sizes that the tests use.")
-@click.option("--policy", default="eager", show_default=True, help="How pipes are interleaved.")
-@click.option("--seed", default=0, show_default=True, help="Of the data and of the interleaving.")
+@click.option(
+    "--policy", type=click.Choice(POLICIES), default="eager", help="How pipes are interleaved."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, help="Of the data and of the interleaving."
+)
 @click.option("--list", "listing", is_flag=True, help="Only list the names.")
 def main(names: tuple[str, ...], tiny: bool, policy: str, seed: int, listing: bool) -> None:
     """Lower the example kernels NAME, run the generated AscendC on the CPU, compare with numpy."""
