@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.solver.problems import chains, recorded, tiny_loops
+from tests.solver.problems import DATA, chains, recorded, tiny_loops
 from tilelang_ascend_sched.solver import (
     Edge,
     Policy,
@@ -13,7 +13,9 @@ from tilelang_ascend_sched.solver import (
     ScheduleProblem,
     Task,
     Verdict,
+    branch,
     solve,
+    violations,
 )
 from tilelang_ascend_sched.solver.branch import BranchAndBound
 from tilelang_ascend_sched.solver.cpsat import CpSat
@@ -102,3 +104,20 @@ def test_negative_latencies_are_searched_ii_by_ii() -> None:
     answer = solve(problem)
     assert answer.verdict is Verdict.OPTIMAL
     assert answer.ii == 7
+
+
+def test_the_default_budget_counts_the_bounds_that_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Orders between phases move many bounds a round: few rounds must be as much as is allowed."""
+    moved = 0
+    insert = branch._State.insert
+
+    def counted(state: branch._State, u: int, v: int, weight: int) -> bool:
+        nonlocal moved
+        moved += 1
+        return insert(state, u, v, weight)
+
+    monkeypatch.setattr(branch._State, "insert", counted)
+    problem = ScheduleProblem.from_json((DATA / "crowded_phases.json").read_text())
+    answer = solve(problem)
+    assert violations(problem, answer.starts, answer.ii, answer.versions) == []
+    assert 0 < moved < 50_000

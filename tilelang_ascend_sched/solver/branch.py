@@ -16,7 +16,8 @@ from .answer import Work
 from .engine import Outcome, Status, deepest
 from .model import Model
 
-ROUNDS_PER_EFFORT = 16_000  # rounds of propagation; a node takes some five of them
+ROUNDS_PER_EFFORT = 12_000  # rounds of propagation; a node takes some five of them
+CHANGES_PER_ROUND = 8  # bounds that move in the time a round without any takes
 WIDE = 2**56  # above this, sums of two bounds might leave 64 bits
 
 
@@ -219,6 +220,7 @@ class _Search:
                 return True
 
     def _apply(self, state: _State, changes: list[tuple[int, int, int]]) -> bool:
+        self.rounds += min(len(changes), len(state.d)) // CHANGES_PER_ROUND
         if len(changes) <= len(state.d):
             return all(state.insert(u, v, weight) for u, v, weight in changes)
         for u, v, weight in changes:
