@@ -147,7 +147,9 @@ def _guarded(request: Request, plan: list[tuple[str, int]]) -> list[tuple[Result
     except ValueError as problem:
         _refuse(str(problem))
     try:
-        with Progress(console=request.console, transient=True) as progress:
+        console = request.console
+        quiet = not console.is_terminal
+        with Progress(console=console, transient=True, disable=quiet) as progress:
             task = progress.add_task("running", total=len(plan))
             done = []
             for policy, seed in plan:
