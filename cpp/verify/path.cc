@@ -39,6 +39,25 @@ bool Path::AtMostZero(const Value& value, int depth) {
     return term.factor > 0 ? AtMostZero(rest, depth) || AtMostZero(other, depth)
                            : AtMostZero(rest, depth) && AtMostZero(other, depth);
   }
+  const Question question = Asked(value);
+  Decision decision{question.terms, question.bound, false, depth};
+  // The question may be one that is settled, though in another form.
+  Value sum;
+  sum.terms = question.terms;
+  const Range known = Bounds(sum);
+  if (known.high <= question.bound) return !question.negated;
+  if (known.low > question.bound) return question.negated;
+  bool outcome = true;
+  if (next_ < script_.size()) outcome = script_[next_++];
+  choices_.push_back(outcome);
+  decision.holds = outcome != question.negated;
+  decisions_.push_back(decision);
+  all_decisions_.push_back(decision);
+  Learn(decision);
+  return outcome;
+}
+
+Path::Question Path::Asked(const Value& value) const {
   // A comparison of a quotient says the same of its numerator; all comparisons of one number then
   // meet in one place.
   if (value.terms.size() == 1) {
@@ -48,32 +67,29 @@ bool Path::AtMostZero(const Value& value, int depth) {
     if (symbols_.IsQuotient(term.symbol, &numerator, &divisor)) {
       if (term.factor > 0) {
         const int64_t most = FloorDiv(-value.constant, term.factor);
-        return AtMostZero(numerator - Value(most * divisor + divisor - 1), depth);
+        return Asked(numerator - Value(most * divisor + divisor - 1));
       }
       const int64_t least = -FloorDiv(-value.constant, -term.factor);
-      return AtMostZero(Value(least * divisor) - numerator, depth);
+      return Asked(Value(least * divisor) - numerator);
     }
   }
   // Normal form: coprime factors, the first one positive.
+  Question question;
+  if (value.known()) {
+    question.bound = -value.constant;
+    return question;
+  }
   int64_t common = 0;
   for (const Term& term : value.terms) common = std::gcd(common, term.factor);
-  const bool negative = value.terms[0].factor < 0;
-  Decision decision;
+  question.negated = value.terms[0].factor < 0;
   for (const Term& term : value.terms) {
-    decision.terms.push_back({term.symbol, (negative ? -term.factor : term.factor) / common});
+    question.terms.push_back(
+        {term.symbol, (question.negated ? -term.factor : term.factor) / common});
   }
-  decision.depth = depth;
   // value <= 0 is sum <= bound, or, turned around, not sum <= bound.
-  decision.bound =
-      negative ? -FloorDiv(-value.constant, common) - 1 : FloorDiv(-value.constant, common);
-  bool outcome = true;
-  if (next_ < script_.size()) outcome = script_[next_++];
-  choices_.push_back(outcome);
-  decision.holds = outcome != negative;
-  decisions_.push_back(decision);
-  all_decisions_.push_back(decision);
-  Learn(decision);
-  return outcome;
+  question.bound =
+      question.negated ? -FloorDiv(-value.constant, common) - 1 : FloorDiv(-value.constant, common);
+  return question;
 }
 
 bool Path::Zero(const Value& value, int depth) {
@@ -90,8 +106,10 @@ std::optional<int64_t> Path::Number(const Value& value, int choices, int depth) 
   return range.high;
 }
 
-void Path::ForgetFrom(int depth) {
-  std::erase_if(decisions_, [depth](const Decision& decision) { return decision.depth >= depth; });
+void Path::ForgetFrom(int depth, const std::vector<Term>& kept) {
+  std::erase_if(decisions_, [&](const Decision& decision) {
+    return decision.depth >= depth && decision.terms != kept;
+  });
   facts_.clear();
   for (const Decision& decision : decisions_) Learn(decision);
 }

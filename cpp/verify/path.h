@@ -32,9 +32,18 @@ class Path {
 
   Range Bounds(const Value& value) const { return symbols_.Bounds(value, &facts_); }
 
-  // Takes back what was decided inside `depth` or more loops. Whoever asks again gets to decide
-  // anew, which can only add paths.
-  void ForgetFrom(int depth);
+  // What `value <= 0` asks in the end: whether a sum of terms in normal form is at most a bound,
+  // or, if `negated`, is not. Only for values without minima.
+  struct Question {
+    std::vector<Term> terms;
+    int64_t bound = 0;
+    bool negated = false;
+  };
+  Question Asked(const Value& value) const;
+
+  // Takes back what was decided inside `depth` or more loops, but for decisions on `kept`. Whoever
+  // asks again gets to decide anew, which can only add paths.
+  void ForgetFrom(int depth, const std::vector<Term>& kept);
 
   bool replaying() const { return next_ < script_.size(); }
   const std::vector<bool>& choices() const { return choices_; }

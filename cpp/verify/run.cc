@@ -173,6 +173,12 @@ void Run::StartLoop(int core, Frame* frame) {
   ++cores_[core].loops;
 }
 
+// What the head of a loop asks, as a bound on its run-time end; no terms if the end is known.
+Path::Question Run::EndOf(const Frame& frame) const {
+  if (frame.node->kind != NodeKind::kFor || frame.extent.known()) return {};
+  return path_.Asked(frame.extent - Value(frame.turn));
+}
+
 // At the head of a loop: false if the path need not be walked further.
 bool Run::Head(int core, Frame* frame) {
   const bool depends_on_inputs = frame->node->kind == NodeKind::kFor
@@ -181,7 +187,7 @@ bool Run::Head(int core, Frame* frame) {
   if (!depends_on_inputs && path_.choices().size() == frame->choices) return true;
   if (frame->turn <= search_.limits.turns) {
     if (inputs_ != nullptr) return true;
-    if (Alone()) path_.ForgetFrom(cores_[core].loops);
+    if (Alone()) path_.ForgetFrom(cores_[core].loops, EndOf(*frame).terms);
     if (path_.replaying()) return true;
     if (search_.seen.insert(State(core, *frame)).second) return true;
     covered_ = true;

@@ -111,6 +111,7 @@ class Run {
   bool Enter(int core, const Node* node);
   void Leave(int core, bool continues);
   bool Head(int core, Frame* frame);
+  Path::Question EndOf(const Frame& frame) const;
   bool Issue(int core, const Node* node);
   Event Evaluate(int core, const Instruction& instruction);
   Value EvalLoose(int core, Expr expr, const Value& value);

@@ -46,6 +46,7 @@ std::string Run::State(int core, const Frame& head) {
   Writer writer;
   writer.Number(core);
   writer.Number(head.node->number);
+  const Path::Question end = EndOf(head);
   std::vector<std::pair<Thread, uint32_t>> marks;
   std::vector<const Clock*> holders;
   std::vector<Value> starts(tensors_.size());
@@ -70,8 +71,22 @@ std::string Run::State(int core, const Frame& head) {
       writer.Number(frame.stage);
       // The turn of a loop with a known end says how much is left.
       const bool counts = frame.node->kind == NodeKind::kFor && frame.stage > 0;
-      writer.Number(counts && frame.extent.known() ? frame.turn : frame.turn > 0);
-      if (counts) writer.Of(frame.extent);
+      if (!counts) {
+        writer.Number(frame.turn > 0);
+        continue;
+      }
+      writer.Of(frame.extent);
+      const Path::Question own = EndOf(frame);
+      if (frame.extent.known()) {
+        writer.Number(frame.turn);
+      } else if (&frame == &head || Alone()) {
+        // How much is left is open: the path decides at each head.
+        writer.Number(frame.turn > 0);
+      } else if (own.terms == end.terms) {
+        writer.Number(own.bound - end.bound);  // how far it is behind this head
+      } else {
+        writer.Number(frame.turn);
+      }
     }
     writer.Number(-1);
     for (size_t slot = 0; slot < state.slots.size(); ++slot) {
@@ -161,7 +176,15 @@ std::string Run::State(int core, const Frame& head) {
     }
     records(tensors_[tensor], starts[tensor]);
   }
+  // What is known of this loop's end counts by its distance from the present turn.
+  const auto fact = path_.facts().find(end.terms);
+  if (!end.terms.empty() && fact != path_.facts().end()) {
+    const Range& range = fact->second;
+    writer.Number(range.low <= -kUnbounded ? range.low : range.low - end.bound);
+    writer.Number(range.high >= kUnbounded ? range.high : range.high - end.bound);
+  }
   for (const Decision& decision : path_.decisions()) {
+    if (!end.terms.empty() && decision.terms == end.terms) continue;
     for (const Term& term : decision.terms) {
       writer.Number(term.symbol);
       writer.Number(term.factor);
