@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, note, settings
 
 import tilelang_ascend_sched as sched
 from tests.fuzz.programs import ROWS, WIDTH, Program, programs
-from tilelang_ascend_sched.emulator import emulate, launch
+from tilelang_ascend_sched.emulator import emulate, launch, source
 from tilelang_ascend_sched.verify import REFUSED, verify_lowered
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "24"))
@@ -58,18 +58,16 @@ def test_all_three_agree(folder: Path, program: Program) -> None:
     (report,) = verify_lowered(build(), pass_configs=configs)
     assert report.verdict != REFUSED, str(report)
     with sched.enabled() if PASSES == "ours" else sched.disabled():
-        text = launch.lower(build())
+        text = launch.lower(build()).text
+    read = {p.name for kernel in source.read(text).kernels for p in kernel.parameters}
     rng = np.random.default_rng(0)
     x = rng.integers(-4, 5, (ROWS, WIDTH)).astype(np.float32)
     for n in (0, 1, 4) if program.dynamic else (0,):
         for seed, policy in enumerate(POLICIES):
             y = np.zeros((ROWS, WIDTH), np.float32)
             expected = program.run(x, y, n)
-            arguments: dict[str, Any] = {"X": x, "Y": y}
-            if any(parameter.name == "n" for parameter in text.parameters):
-                arguments["n"] = n
-            if any(parameter.name == "N" for parameter in text.parameters):
-                arguments["N"] = np.zeros((n, WIDTH), np.float32)
-            result = emulate(text.text, policy=policy, seed=seed, blocks=1, arguments=arguments)
+            every: dict[str, Any] = {"X": x, "Y": y, "n": n, "N": np.zeros((n, WIDTH), np.float32)}
+            arguments = {name: value for name, value in every.items() if name in read}
+            result = emulate(text, policy=policy, seed=seed, blocks=1, arguments=arguments)
             assert [str(finding) for finding in result.findings] == [], policy
             np.testing.assert_array_equal(y, expected, err_msg=f"{policy}, n = {n}")
