@@ -20,6 +20,7 @@ PREFIX = "tl.ascend_sched."
 
 ENGINES = ("auto", "heuristic", "branch", "cpsat", "z3")
 OBJECTIVES = ("time", "ii")
+MOST_BUDGET = 1_000_000
 VERIFY = ("auto", "off", "report", "refuse")
 
 
@@ -71,8 +72,8 @@ class Options:
         _check_choice("engine", options.engine, ENGINES)
         _check_choice("objective", options.objective, OBJECTIVES)
         _check_choice("verify", options.verify, VERIFY)
-        if options.budget < 1:
-            raise ValueError(f"{PREFIX}budget is {options.budget}; it must be 1 or more")
+        _check_range("budget", options.budget, 1, MOST_BUDGET)
+        _check_range("seed", options.seed, 0, 2**31 - 1)
         options.owners()
         if options.report:
             _check_report_path(options.report)
@@ -125,6 +126,11 @@ def _check_choice(name: str, value: str, allowed: tuple[str, ...], *forms: str) 
     if value not in allowed:
         listed = ", ".join(allowed + forms)
         raise ValueError(f"{PREFIX}{name} is {value!r}; allowed are {listed}")
+
+
+def _check_range(name: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise ValueError(f"{PREFIX}{name} is {value}; it must be {least} to {most}")
 
 
 def _check_pass(name: str, known: Mapping[str, PassInfo]) -> None:

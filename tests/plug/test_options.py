@@ -29,7 +29,8 @@ def test_unknown_key_lists_those_allowed():
     [
         ("engine", "magic", "allowed are auto, heuristic, branch, cpsat, z3"),
         ("objective", "luck", "allowed are time, ii"),
-        ("budget", 0, "must be 1 or more"),
+        ("budget", 0, "must be 1 to 1000000"),
+        ("seed", 2**31, "must be 0 to 2147483647"),
         ("passes", "theirs", "allowed are ours, stock"),
         ("passes", "NoSuchPass=ours", "no pass 'NoSuchPass'"),
         ("passes", "RewriteFlagToBuf=mine", "allowed are ours, stock"),
