@@ -200,6 +200,20 @@ def test_simt_threads_race_without_a_barrier():
     assert (y == np.arange(64)[::-1]).all()
 
 
+def test_simt_threads_of_one_warp_are_ordered_by_its_synchronization():
+    sync = "cooperative_groups::coalesced_threads().sync();"
+
+    def exchange(distance: int, between: str):
+        body = f"float v = ub[threadIdx.x ^ {distance}];\n{between}\nub[threadIdx.x] = v;"
+        return run('#include "simt_api/cooperative_groups.h"\n' + simt_kernel(body))
+
+    good, y = exchange(1, sync)
+    assert good.ok, good.findings
+    assert (y == np.arange(64) ^ 1).all()
+    for distance, between in ((1, ""), (32, sync), (1, f"if (threadIdx.x % 32 < 16) {{ {sync} }}")):
+        assert kinds(exchange(distance, between)[0]) == {"race-simt"}
+
+
 def test_simt_threads_share_what_should_be_their_own():
     """A scratch cell that every thread uses for itself: the fault of a fragment that lives on
     across two SIMT regions and so becomes memory."""

@@ -10,7 +10,16 @@ namespace emu {
 namespace {
 
 constexpr uint32_t kThreadMask = 0xfff;
-constexpr uint32_t kSeveral = kThreadMask;  // more than one thread; no thread has this number
+// Numbers that no thread has: more than one thread, of several warps or of warp n.
+constexpr uint32_t kSeveral = kThreadMask;
+constexpr uint32_t kSeveralOfWarp = 2048;
+constexpr uint32_t kWarp = 32;
+
+uint32_t warp_of(uint32_t who) {
+  const uint32_t thread = who & kThreadMask;
+  if (thread == kSeveral) return ~0u;
+  return thread >= kSeveralOfWarp ? thread - kSeveralOfWarp : thread / kWarp;
+}
 
 void set_bits(std::vector<uint64_t>& bits, uint64_t begin, uint64_t count) {
   while (count > 0) {
@@ -31,6 +40,7 @@ void VfTrace::begin(Core& core, bool simt) {
   simt_ = simt;
   ++serial_;
   who_ = 0;
+  warp_syncs_ = 0;
   counts_ = {};
   gm_.clear();
   clashed_ = false;
@@ -41,6 +51,8 @@ void VfTrace::begin(Core& core, bool simt) {
   if (reader_.empty()) {
     reader_.assign(kUbBytes, 0);
     writer_.assign(kUbBytes, 0);
+    reader_syncs_.assign(kUbBytes, 0);
+    writer_syncs_.assign(kUbBytes, 0);
     atomic_serial_.assign(kUbBytes, 0);
   }
 }
@@ -105,16 +117,28 @@ void VfTrace::touch_ub(uint64_t offset, uint64_t bytes, Mode mode) {
   auto same_epoch = [&](uint64_t last) {
     return (last >> 32) == serial_ && (uint32_t(last) & ~kThreadMask) == epoch;
   };
+  const uint32_t warp = warp_of(who_);
+  auto ordered = [&](uint32_t other, uint32_t syncs) {
+    return warp_of(other) == warp && syncs != warp_syncs_;
+  };
   for (uint64_t i = offset; i < offset + bytes; ++i) {
     const bool atomics = mode == Mode::Atomic && atomic_serial_[i] == serial_;
-    const bool other_wrote = same_epoch(writer_[i]) && uint32_t(writer_[i]) != who_;
-    const bool other_read = same_epoch(reader_[i]) && uint32_t(reader_[i]) != who_;
+    const bool other_wrote = same_epoch(writer_[i]) && uint32_t(writer_[i]) != who_ &&
+                             !ordered(uint32_t(writer_[i]), writer_syncs_[i]);
+    const bool other_read = same_epoch(reader_[i]) && uint32_t(reader_[i]) != who_ &&
+                            !ordered(uint32_t(reader_[i]), reader_syncs_[i]);
     if (other_wrote && !atomics) clash(i, uint32_t(writer_[i]), write);
     if (other_read && write && !atomics) clash(i, uint32_t(reader_[i]), write);
     if (write) {
       writer_[i] = mine;
+      writer_syncs_[i] = warp_syncs_;
     } else {
-      reader_[i] = other_read ? mine | kSeveral : mine;
+      // One that this warp has synchronized with need not be kept: whom it races with in another
+      // warp, this thread races with too.
+      const bool one_warp = warp_of(uint32_t(reader_[i])) == warp;
+      const uint64_t several = one_warp ? kSeveralOfWarp + warp : kSeveral;
+      reader_[i] = other_read ? (mine & ~uint64_t{kThreadMask}) | several : mine;
+      reader_syncs_[i] = warp_syncs_;
     }
   }
 }
@@ -125,8 +149,8 @@ void VfTrace::clash(uint64_t offset, uint32_t other, bool write) {
   Finding finding("race-simt");
   const uint32_t first = other & kThreadMask;
   finding.message =
-      std::string("threads ") + (first == kSeveral ? "several" : std::to_string(first)) + " and " +
-      std::to_string(who_ & kThreadMask) + " of one SIMT region both touch UB byte " +
+      std::string("threads ") + (first >= kSeveralOfWarp ? "several" : std::to_string(first)) +
+      " and " + std::to_string(who_ & kThreadMask) + " of one SIMT region both touch UB byte " +
       std::to_string(offset) + (write ? ", the second writing it" : ", one writing it") +
       ", with no barrier between; launched at line " + line_of(machine().entry->instr.loc);
   finding.at(*core_, machine().entry->instr);
@@ -208,7 +232,9 @@ const std::vector<Access>& VfTrace::finish(Core& core, const Entry& entry) {
   return result_;
 }
 
-void vf_thread(uint32_t thread, uint32_t barriers) { vf_trace().thread(thread, barriers); }
+void vf_thread(uint32_t thread, uint32_t barriers, uint32_t warp_syncs) {
+  vf_trace().thread(thread, barriers, warp_syncs);
+}
 VfCounts& vf_counts() { return vf_trace().counts(); }
 
 namespace {

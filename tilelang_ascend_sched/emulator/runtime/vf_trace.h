@@ -15,7 +15,10 @@ class VfTrace {
   const std::vector<Access>& finish(Core& core, const Entry& entry);
 
   void touch(uint64_t address, uint64_t bytes, Mode mode);
-  void thread(uint32_t thread, uint32_t barriers) { who_ = (barriers << 12) | thread; }
+  void thread(uint32_t thread, uint32_t barriers, uint32_t warp_syncs) {
+    who_ = (barriers << 12) | thread;
+    warp_syncs_ = warp_syncs;
+  }
   VfCounts& counts() { return counts_; }
 
  private:
@@ -27,11 +30,14 @@ class VfTrace {
 
   Core* core_ = nullptr;
   bool simt_ = false;
-  uint32_t serial_ = 0;                   // of the running body
-  uint32_t who_ = 0;                      // barriers passed and thread
+  uint32_t serial_ = 0;  // of the running body
+  uint32_t who_ = 0;     // barriers passed and thread
+  uint32_t warp_syncs_ = 0;
   std::vector<uint64_t> read_, written_;  // one bit a byte of UB
   // Last toucher of each byte: serial of the body in the high half, who_ in the low one.
   std::vector<uint64_t> reader_, writer_;
+  // How often the toucher's warp had synchronized.
+  std::vector<uint32_t> reader_syncs_, writer_syncs_;
   std::vector<uint32_t> atomic_serial_;
   std::vector<Access> gm_, result_;
   VfCounts counts_;

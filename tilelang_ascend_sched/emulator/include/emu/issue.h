@@ -156,7 +156,7 @@ void vf_atomic(const void* address, uint64_t bytes);
 
 // Which SIMT thread runs from here on, and how many block-wide barriers it has passed. Accesses
 // of two threads to one byte conflict unless a barrier lies between.
-void vf_thread(uint32_t thread, uint32_t barriers);
+void vf_thread(uint32_t thread, uint32_t barriers, uint32_t warp_syncs);
 
 // Operation counts of the running body, in lanes, for the time model.
 struct VfCounts {

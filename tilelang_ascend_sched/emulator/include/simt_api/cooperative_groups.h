@@ -8,7 +8,7 @@ namespace cooperative_groups {
 class coalesced_group {
  public:
   explicit coalesced_group(const std::source_location& site) : site_(site) {}
-  EMU_NO_TRACE void sync() const { emu::simt::region().meet(0, site_); }
+  EMU_NO_TRACE void sync() const { emu::simt::region().meet(0, site_, true); }
 
  private:
   std::source_location site_;

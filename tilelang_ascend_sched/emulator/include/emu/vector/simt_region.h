@@ -41,6 +41,7 @@ struct Thread {
   Fiber* fiber = nullptr;
   std::source_location site;
   uint64_t value = 0;  // brought to a warp-wide operation
+  bool orders_memory = false;
 };
 
 // What the threads of a warp-wide operation brought, by lane.
@@ -64,8 +65,10 @@ class Region {
   EMU_NO_TRACE uint32_t lane() const { return self_->index % kWarp; }
 
   // Waits for the warp; the result is valid until the thread waits again.
-  EMU_NO_TRACE const Exchange& meet(uint64_t value, const std::source_location& site) {
+  EMU_NO_TRACE const Exchange& meet(uint64_t value, const std::source_location& site,
+                                    bool orders_memory = false) {
     self_->value = value;
+    self_->orders_memory = orders_memory;
     wait(State::kAtWarp, site);
     return exchange_;
   }
@@ -84,7 +87,7 @@ class Region {
   EMU_NO_TRACE void enter(Thread& t) {
     self_ = &t;
     t.state = State::kRunning;
-    vf_thread(t.index, barriers_);
+    vf_thread(t.index, barriers_, warp_syncs_[t.index / kWarp]);
   }
   EMU_NO_TRACE void resume(Thread& t) {
     enter(t);
@@ -102,6 +105,7 @@ class Region {
   uint32_t size_ = 0;  // threads
   uint32_t next_ = 0;
   uint32_t barriers_ = 0;
+  uint32_t warp_syncs_[kMaxThreads / kWarp] = {};  // synchronizations of the whole warp
   Thread* self_ = nullptr;
   Exchange exchange_;
   Thread threads_[kMaxThreads];
@@ -124,6 +128,7 @@ EMU_NO_TRACE inline void Region::run(cce::dim3 dims, Body body, void* closure) {
   size_ = static_cast<uint32_t>(size);
   next_ = 0;
   barriers_ = 0;
+  std::memset(warp_syncs_, 0, sizeof warp_syncs_);
   for (uint32_t t = 0; t < size_; ++t) {
     threads_[t].state = State::kNotStarted;
     threads_[t].index = t;
@@ -180,6 +185,9 @@ EMU_NO_TRACE inline void Region::settle_warp(uint32_t first) {
       exchange_.value[t - first] = thread.value;
     }
     const uint32_t group = exchange_.active;
+    // A part of the warp orders nothing for the lanes that are elsewhere.
+    const bool whole = uint32_t(__builtin_popcount(group)) == last - first;
+    if (whole && leader->orders_memory) ++warp_syncs_[first / kWarp];
     for (uint32_t t = first; t < last; ++t) {
       if (group >> (t - first) & 1u) resume(threads_[t]);
     }
