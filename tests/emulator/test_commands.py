@@ -215,10 +215,9 @@ def test_termination_leaves_nothing(tmp_path):
     endless = tmp_path / "endless.asc"
     endless.write_text(vector_kernel("while (true) { asc_sync_pipe(PIPE_MTE2); }"))
     command = [sys.executable, "-m", "tilelang_ascend_sched", "run", str(endless), *ARRAYS]
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    before = set(scratch.parent().glob("*ascend-emulator-*"))
-    with subprocess.Popen([*command, "--budget", str(2**62)], env=environment) as process:
-        while not (found := set(scratch.parent().glob("ascend-emulator-*")) - before):
+    with subprocess.Popen([*command, "--budget", str(2**62)]) as process:
+        mine = f"{scratch.PREFIX}{process.pid}-*"
+        while not (found := list(scratch.parent().glob(mine))):
             assert process.poll() is None
             time.sleep(0.05)
         process.terminate()
@@ -227,7 +226,7 @@ def test_termination_leaves_nothing(tmp_path):
 
 
 def test_stale_folder_is_removed_and_a_held_one_kept():
-    stale = scratch.parent() / f"ascend-emulator-test-{os.getpid()}"
+    stale = scratch.parent() / f"{scratch.PREFIX}{os.getpid()}-stale"
     stale.mkdir()
     with scratch.folder() as first:
         assert not stale.exists()

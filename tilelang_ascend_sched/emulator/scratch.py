@@ -10,7 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-_PREFIX = "ascend-emulator-"
+PREFIX = "ascend-sched-emulator-"
+"""Of the folders' names; the number of the process follows."""
 
 
 def parent() -> Path:
@@ -31,7 +32,7 @@ def _lock(folder: Path) -> int | None:
 
 def _remove_stale(place: Path) -> None:
     """Removes what killed processes left: the system dropped their locks."""
-    for folder in sorted(place.glob(f"{_PREFIX}*")):
+    for folder in sorted(place.glob(f"{PREFIX}*")):
         with contextlib.suppress(OSError):  # another user's, or just removed
             if folder.stat().st_uid != os.getuid():
                 continue
@@ -45,7 +46,7 @@ def folder() -> Iterator[Path]:
     """A new folder, removed at the end; one left by a killed process goes at the next run."""
     place = parent()
     _remove_stale(place)
-    made = Path(tempfile.mkdtemp(dir=place, prefix=f".{_PREFIX}"))
+    made = Path(tempfile.mkdtemp(dir=place, prefix=f".{PREFIX}{os.getpid()}-"))
     named = place / made.name.removeprefix(".")
     descriptor = _lock(made)
     try:
