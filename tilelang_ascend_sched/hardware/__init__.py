@@ -37,7 +37,5 @@ def digest(path: str) -> str:
     try:
         content = Path(path or BUILTIN).read_bytes()
     except OSError as error:
-        raise ValueError(
-            f"{path}: the hardware file cannot be read: {error.strerror}"
-        ) from error
+        raise ValueError(f"{path}: the hardware file cannot be read: {error.strerror}") from error
     return hashlib.sha256(content).hexdigest()
