@@ -20,12 +20,13 @@ bench: $(VENV)/.built
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror $(shell git ls-files '*.cc' '*.h')
+	@$(BIN)/clang-format --dry-run --Werror $(shell git ls-files '*.cc' '*.h')
+	@$(BIN)/cpplint --quiet $(shell git ls-files '*.cc' '*.h')
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(shell git ls-files '*.cc' '*.h')
+	@$(BIN)/clang-format -i $(shell git ls-files '*.cc' '*.h')
 
 wheel: $(VENV)/.installed
 	$(BIN)/pip wheel --no-deps --no-build-isolation -w dist .

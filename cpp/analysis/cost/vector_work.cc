@@ -45,6 +45,7 @@ const CallCost* FindCall(const VectorModel& vector, std::string_view name) {
 
 // Lanes a cycle of an expression that computes something itself; 0 for all others.
 int64_t LanesOf(const PrimExpr& expr, const VectorModel& vector) {
+  // NOLINTNEXTLINE(readability/braces): the body of a lambda, not of a function
   const auto is = [&expr]<typename... Nodes>() { return (expr->IsInstance<Nodes>() || ...); };
   if (is.operator()<AddNode>()) return vector.add;
   if (is.operator()<SubNode>()) return vector.subtract;

@@ -20,6 +20,7 @@ namespace cce {
 
 struct dim3 {
   uint32_t x, y, z;
+  // Implicit, as in the interface it stands for. NOLINTNEXTLINE(runtime/explicit)
   constexpr dim3(uint32_t x_ = 1, uint32_t y_ = 1, uint32_t z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 

@@ -9,6 +9,7 @@ namespace emu {
 struct SimtLaunch {
   cce::dim3 dims;
   std::source_location loc;
+  // Implicit: a call names the dims alone. NOLINTNEXTLINE(runtime/explicit)
   SimtLaunch(cce::dim3 d, std::source_location l = std::source_location::current())
       : dims(d), loc(l) {}
 };
