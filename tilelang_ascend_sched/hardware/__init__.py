@@ -7,6 +7,7 @@ another file of the same form, say one with calibrated figures or of another chi
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 from tvm_ffi import get_global_func, register_global_func
@@ -27,6 +28,12 @@ def check(path: str) -> str:
     wrong type or unit, or negative.
     """
     return get_global_func("tl.ascend_sched.hardware.check")(path or str(BUILTIN))
+
+
+def capacities() -> dict[str, int]:
+    """Bytes of each on-chip memory (``UB``, ``L1``, ``L0A``, ...) by the package's own file."""
+    rows = json.loads(BUILTIN.read_text())["capacities"]
+    return {name.upper(): row["value"] for name, row in rows.items()}
 
 
 def digest(path: str) -> str:

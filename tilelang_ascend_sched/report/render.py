@@ -7,16 +7,8 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.table import Table
 
+from .. import hardware
 from .schedule import LoopReport, ScheduleReport
-
-CAPACITY_BYTES = {
-    "UB": 248 * 1024,
-    "L1": 512 * 1024,
-    "L0A": 64 * 1024,
-    "L0B": 64 * 1024,
-    "L0C": 256 * 1024,
-}
-"""Bytes of each on-chip memory of the Ascend 950, as TileLang's Ascend backend assumes them."""
 
 
 def render(
@@ -92,8 +84,9 @@ def _buffer_table(report: ScheduleReport) -> Table:
     for buffer in report.buffers:
         table.add_row(buffer.name, buffer.scope, str(buffer.versions), f"{buffer.bytes:,}")
     table.add_section()
+    capacities = hardware.capacities()  # AutoSchedule's own limits, whatever file costs come from
     for scope, used in report.scope_bytes().items():
-        capacity = CAPACITY_BYTES[scope]
+        capacity = capacities[scope]
         share = f"{used:,} of {capacity:,} ({100 * used / capacity:.0f}%)"
         table.add_row("all, before reuse", scope, "", share)
     return table
