@@ -1,25 +1,34 @@
 #include "analysis/hand_sync.h"
 
 #include <ascend/op/builtin.h>
+#include <tvm/ir/cast.h>
+#include <tvm/tirx/op.h>
+#include <tvm/tirx/stmt_functor.h>
 
 #include <optional>
 #include <string>
 
+#include "analysis/fence.h"
 #include "analysis/task_resources.h"
 #include "ir/task_tree.h"
 
 namespace tilelang_ascend_sched {
 
 using namespace tvm::tirx;
+using tvm::PrimExpr;
 using tvm::ffi::Array;
 using tvm::tl::ascend_get_buf;
+using tvm::tl::ascend_pipe_barrier;
 using tvm::tl::ascend_rls_buf;
 using tvm::tl::ascend_set_flag;
 using tvm::tl::ascend_wait_flag;
 
 namespace {
 
-enum class Kind { kLock, kWait, kWork, kUnlock, kSet };
+// Above all ids that InsertSync gives; RewriteFlagToBuf brings both into the machine's range.
+constexpr int kFirstHandFlag = 1 << 16;
+
+enum class Kind { kLock, kWait, kWork, kBarrier, kUnlock, kSet };
 
 struct Part {
   Kind kind;
@@ -28,14 +37,26 @@ struct Part {
 
 PipeMask PipeOf(const std::string& name) { return ParsePipe(name).value_or(0); }
 
+const CallNode* CallOf(const Stmt& stmt) {
+  const auto* evaluate = stmt.as<EvaluateNode>();
+  return evaluate == nullptr ? nullptr : evaluate->value.as<CallNode>();
+}
+
+bool IsFullBarrier(const Stmt& stmt) {
+  const CallNode* call = CallOf(stmt);
+  if (call == nullptr || !call->op.same_as(ascend_pipe_barrier())) return false;
+  const auto* name = call->args[0].as<StringImmNode>();
+  return name != nullptr && PipeOf(name->value) == kAllPipes;
+}
+
 // What a statement can be in a run; nothing if it ends any run.
 std::optional<Part> AsPart(const Stmt& stmt) {
-  const auto* evaluate = stmt.as<EvaluateNode>();
-  const auto* call = evaluate == nullptr ? nullptr : evaluate->value.as<CallNode>();
+  const CallNode* call = CallOf(stmt);
   const auto* name =
       call == nullptr || call->args.empty() ? nullptr : call->args[0].as<StringImmNode>();
   if (name != nullptr) {
     const std::string text = name->value;
+    if (call->op.same_as(ascend_pipe_barrier())) return Part{Kind::kBarrier, PipeOf(text)};
     if (call->op.same_as(ascend_get_buf())) return Part{Kind::kLock, PipeOf(text)};
     if (call->op.same_as(ascend_rls_buf())) return Part{Kind::kUnlock, PipeOf(text)};
     const size_t split = text.find('_');
@@ -46,7 +67,7 @@ std::optional<Part> AsPart(const Stmt& stmt) {
   }
   // Marked tasks, branches and loops are divided by rules of their own; a binding has to stay where
   // all that follows can see it.
-  if (evaluate == nullptr && !stmt.as<BufferStoreNode>() && !stmt.as<SBlockNode>()) {
+  if (!stmt.as<EvaluateNode>() && !stmt.as<BufferStoreNode>() && !stmt.as<SBlockNode>()) {
     return std::nullopt;
   }
   return Part{Kind::kWork, ResourcesOf(stmt).pipes};
@@ -59,7 +80,8 @@ class Run {
   bool Accepts(const Part& part) const {
     if (stmts_.empty()) return true;
     if (part.pipe != pipe_ || part.pipe == 0 || ended_) return false;
-    if (locks_held_ > 0) return true;
+    if (locks_held_ > 0 || part.kind == Kind::kBarrier) return true;
+    if (after_barrier_ && part.kind == Kind::kWork) return true;
     return Closes(part) == has_work_;
   }
 
@@ -67,6 +89,7 @@ class Run {
     pipe_ = part.pipe;
     stmts_.push_back(stmt);
     has_work_ = has_work_ || part.kind == Kind::kWork;
+    after_barrier_ = part.kind == Kind::kBarrier;
     ended_ = Closes(part) && !has_work_;
     has_sync_ = has_sync_ || part.kind != Kind::kWork;
     if (part.kind == Kind::kLock) ++locks_held_;
@@ -91,16 +114,37 @@ class Run {
   PipeMask pipe_ = 0;
   int locks_held_ = 0;
   bool has_work_ = false;
+  bool after_barrier_ = false;
   bool has_sync_ = false;
   bool ended_ = false;  // began with what should end it
 };
 
+class FlagMover : public StmtExprMutator {
+ private:
+  PrimExpr VisitExpr_(const CallNode* op) final {
+    if (!op->op.same_as(ascend_set_flag()) && !op->op.same_as(ascend_wait_flag())) {
+      return StmtExprMutator::VisitExpr_(op);
+    }
+    Call call = tvm::ffi::GetRef<Call>(op);
+    const PrimExpr& id = op->args[1];
+    call.CopyOnWrite()->args.Set(1, id + make_const(id.dtype(), kFirstHandFlag));
+    return call;
+  }
+};
+
 }  // namespace
+
+Stmt MoveHandFlags(const Stmt& body) { return FlagMover()(body); }
 
 Array<Stmt> JoinHandSync(const Array<Stmt>& stmts) {
   Array<Stmt> joined;
   Run run;
   for (const Stmt& stmt : stmts) {
+    if (IsFullBarrier(stmt)) {
+      run.FlushTo(&joined);
+      for (const Stmt& part : {Fence(stmt->span), stmt, Fence(stmt->span)}) joined.push_back(part);
+      continue;
+    }
     const std::optional<Part> part = AsPart(stmt);
     if (!part.has_value()) {
       run.FlushTo(&joined);

@@ -5,13 +5,18 @@
 
 namespace tilelang_ascend_sched {
 
-// Ties locks and flags that the user wrote to the work that they guard, so that scheduling does not
+// Gives the flags that the user wrote ids of their own, where those that InsertSync will give
+// cannot meet them.
+tvm::tirx::Stmt MoveHandFlags(const tvm::tirx::Stmt& body);
+
+// Ties synchronization that the user wrote to the work that it guards, so that scheduling does not
 // part them: each run of
 //   - locks and waits of one pipe,
-//   - one statement on that pipe, or several if a lock is held throughout,
+//   - one statement on that pipe, or several if a lock is held throughout or barriers of the pipe
+//     stand between them,
 //   - unlocks and sets of that pipe
-// that follow each other directly becomes one `T.Task`. Synchronization that stands by no such
-// statement stays as it is.
+// that follow each other directly becomes one `T.Task`. Nothing is scheduled across a barrier of
+// all pipes. Synchronization that stands by no such statement stays as it is.
 tvm::ffi::Array<tvm::tirx::Stmt> JoinHandSync(const tvm::ffi::Array<tvm::tirx::Stmt>& stmts);
 
 }  // namespace tilelang_ascend_sched

@@ -2,31 +2,11 @@
 
 #include <tvm/tirx/op.h>
 
-#include "ir/attrs.h"
-
 namespace tilelang_ascend_sched {
 
 using namespace tvm::tirx;
 using tvm::ffi::Array;
 using tvm::ffi::GetRef;
-
-namespace {
-
-class KernelMutator : public FactMutator {
- public:
-  explicit KernelMutator(const std::function<SBlock(const SBlock&, const Facts&)>& rewrite)
-      : rewrite_(rewrite) {}
-
- private:
-  Stmt VisitStmt_(const SBlockNode* op) final {
-    if (op->name_hint != attrs::kRootBlock) return StmtMutator::VisitStmt_(op);
-    return rewrite_(GetRef<SBlock>(op), facts());
-  }
-
-  const std::function<SBlock(const SBlock&, const Facts&)>& rewrite_;
-};
-
-}  // namespace
 
 Stmt FactMutator::VisitStmt_(const SeqStmtNode* op) {
   const size_t outside = facts_.size();
@@ -78,13 +58,6 @@ Stmt FactMutator::VisitStmt_(const AttrStmtNode* op) {
   Stmt result = StmtMutator::VisitStmt_(op);
   facts_.Truncate(outside);
   return result;
-}
-
-PrimFunc RewriteKernelsWithFacts(
-    PrimFunc function, const std::function<SBlock(const SBlock&, const Facts&)>& rewrite) {
-  Stmt body = KernelMutator(rewrite)(function->body);
-  if (!body.same_as(function->body)) function.CopyOnWrite()->body = std::move(body);
-  return function;
 }
 
 }  // namespace tilelang_ascend_sched

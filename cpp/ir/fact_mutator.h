@@ -1,9 +1,8 @@
 #pragma once
 
-#include <tvm/tirx/function.h>
 #include <tvm/tirx/stmt_functor.h>
 
-#include <functional>
+#include <utility>
 
 #include "ir/facts.h"
 
@@ -29,10 +28,5 @@ class FactMutator : public tvm::tirx::StmtMutator {
  private:
   Facts facts_;
 };
-
-// RewriteKernels for rewrites that need what is known around each kernel.
-tvm::tirx::PrimFunc RewriteKernelsWithFacts(
-    tvm::tirx::PrimFunc function,
-    const std::function<tvm::tirx::SBlock(const tvm::tirx::SBlock&, const Facts&)>& rewrite);
 
 }  // namespace tilelang_ascend_sched

@@ -3,6 +3,7 @@
 #include <tvm/ir/cast.h>
 #include <tvm/s_tir/stmt.h>
 #include <tvm/tirx/analysis.h>
+#include <tvm/tirx/builtin.h>
 #include <tvm/tirx/op.h>
 #include <tvm/tirx/stmt_functor.h>
 
@@ -15,6 +16,7 @@ using tvm::Downcast;
 using tvm::PrimExpr;
 using tvm::Range;
 using tvm::arith::Analyzer;
+using tvm::arith::ConstIntBound;
 using tvm::ffi::GetRef;
 
 namespace {
@@ -39,6 +41,16 @@ const BindNode* BindingIn(const Stmt& stmt) {
     return marker ? BindingIn(attr->body) : nullptr;
   }
   return stmt.as<BindNode>();
+}
+
+int64_t Highest(tvm::DataType dtype) {
+  const int value_bits = dtype.bits() - (dtype.is_int() ? 1 : 0);
+  return value_bits >= 63 ? ConstIntBound::kPosInf : (int64_t{1} << value_bits) - 1;
+}
+
+int64_t Lowest(tvm::DataType dtype) {
+  if (!dtype.is_int()) return -1;  // unsigned: 0 is a limit worth knowing
+  return dtype.bits() >= 64 ? ConstIntBound::kNegInf : -Highest(dtype) - 1;
 }
 
 }  // namespace
@@ -76,6 +88,9 @@ void Facts::AddAfter(const Stmt& stmt) {
   } else if (const auto* assertion = stmt.as<AssertStmtNode>()) {
     const bool lasting = SideEffect(assertion->condition) <= CallEffectKind::kPure;
     if (lasting) AddCondition(assertion->condition);
+  } else if (const auto* evaluate = stmt.as<EvaluateNode>()) {
+    const auto* call = evaluate->value.as<CallNode>();
+    if (call != nullptr && call->op.same_as(builtin::assume())) AddCondition(call->args[0], true);
   }
 }
 
@@ -93,6 +108,20 @@ void Facts::Populate(Analyzer* analyzer) const {
       analyzer->EnterConstraint(analyzer->Simplify(holds.condition), holds.assumed);
     }
   }
+}
+
+std::optional<IntRange> Facts::RangeOf(const PrimExpr& expr) const {
+  if (const int64_t* constant = as_const_int(expr)) return IntRange{*constant, *constant};
+  // A new analyzer for each question: one that lived on would object to the variables that occur in
+  // both core sections of a kernel with different ranges.
+  Analyzer analyzer;
+  Populate(&analyzer);
+  const ConstIntBound bound = analyzer.const_int_bound(expr);
+  // An end at the limit of the type says nothing.
+  if (bound->min_value <= Lowest(expr.dtype()) || bound->max_value >= Highest(expr.dtype())) {
+    return std::nullopt;
+  }
+  return IntRange{bound->min_value, bound->max_value};
 }
 
 }  // namespace tilelang_ascend_sched

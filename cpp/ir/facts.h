@@ -3,11 +3,18 @@
 #include <tvm/arith/analyzer.h>
 #include <tvm/tirx/stmt.h>
 
+#include <cstdint>
 #include <optional>
 #include <variant>
 #include <vector>
 
 namespace tilelang_ascend_sched {
+
+// Both ends included.
+struct IntRange {
+  int64_t min;
+  int64_t max;
+};
 
 // What is known at one place of a kernel: ranges of loops and launch indices around it, bindings
 // and assertions before it, conditions and assumptions that guard it. In the order in which control
@@ -25,7 +32,8 @@ class Facts {
   void AddAttribute(const tvm::tirx::AttrStmtNode* attr);
 
   // What a statement promises those that follow it in its sequence: the value of a binding, also of
-  // one inside a task's marker or schedule unit, and the condition of an assertion on no memory.
+  // one inside a task's marker or schedule unit, the condition of an assertion on no memory, and of
+  // a call of `assume`.
   void AddAfter(const tvm::tirx::Stmt& stmt);
 
   // A scope ends by going back to the size that it began with.
@@ -35,6 +43,9 @@ class Facts {
   // Tells `analyzer` all of it. Values that were read from memory or from calls with effects are
   // told as unknown: they need not be the same the next time.
   void Populate(tvm::arith::Analyzer* analyzer) const;
+
+  // The range of an integer expression; nothing if either end is open.
+  std::optional<IntRange> RangeOf(const tvm::PrimExpr& expr) const;
 
  private:
   struct Ranged {

@@ -10,6 +10,7 @@
 #include "analysis/task_resources.h"
 #include "hw/load.h"
 #include "ir/fact_mutator.h"
+#include "ir/kernels.h"
 #include "ir/task_tree.h"
 #include "report/error.h"
 #include "report/note.h"
@@ -178,8 +179,8 @@ PrimFunc Rewrite(PrimFunc function) {
   const std::shared_ptr<const Machine> current = CurrentMachine();
   const Machine& machine = *current;
   const std::string name = KernelName(function);
-  return RewriteKernelsWithFacts(function, [&](SBlock root, const Facts& outer) {
-    Estimator estimator(machine, name, root->body, outer);
+  return RewriteKernels(function, [&](SBlock root, const KernelPlace& place) {
+    Estimator estimator(machine, name, root->body, place.facts);
     Stmt body = estimator(root->body);
     if (estimator.tasks == 0) {
       Fail(kPass,

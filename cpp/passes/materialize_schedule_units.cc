@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "analysis/hand_sync.h"
+#include "analysis/synced_sections.h"
 #include "analysis/task_rules.h"
 #include "analysis/touches_buffers.h"
 #include "ir/kernels.h"
@@ -175,14 +176,18 @@ Units UnitsOf(const Stmt& stmt) {
   Fail(kPass, Text("cannot schedule a statement of this kind: ", Brief(stmt)));
 }
 
+Stmt Materialize(const SBlock& root, const KernelPlace& place) {
+  auto [opened, aiv] = OpenSyncedSections(root, place.aiv);
+  opened.CopyOnWrite()->body = EncodeUnits(UnitsOfBody(MoveHandFlags(opened->body)));
+  if (!aiv.has_value() || place.aiv.has_value()) return opened;
+  return AttrStmt(*aiv, attr::thread_extent, (*aiv)->dom->extent, opened);
+}
+
 }  // namespace
 
 tvm::transform::Pass MaterializeScheduleUnits() {
   auto run = [](PrimFunc function, const tvm::IRModule&, const tvm::transform::PassContext&) {
-    return RewriteKernels(std::move(function), [](SBlock root) {
-      root.CopyOnWrite()->body = EncodeUnits(UnitsOfBody(root->body));
-      return root;
-    });
+    return RewriteKernels(std::move(function), Materialize);
   };
   return transform::CreatePrimFuncPass(run, 0, "tl.MaterializeScheduleUnits", {});
 }

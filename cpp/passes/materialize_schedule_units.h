@@ -14,6 +14,9 @@ namespace tilelang_ascend_sched {
 //     negated condition.
 //   - `T.Stage` gives its stage to the units in it. In a body where it occurs, units without it
 //     have stage 0; elsewhere none has a stage.
+//   - synchronization written by hand stays with what it guards (analysis/hand_sync.h), and a
+//     `T.Cube` or `T.Vector` block with cross-core synchronization is no task but opened
+//     (analysis/synced_sections.h).
 // InternalError naming the statement and its source line where a task breaks the rules of
 // analysis/task_rules.h, or a `T.Stage` stands inside a task or another one.
 tvm::transform::Pass MaterializeScheduleUnits();

@@ -249,8 +249,9 @@ class HintTaker : public StmtMutator {
 
 tvm::transform::Pass NormalizeConflictHints() {
   auto run = [](PrimFunc kernel, const tvm::IRModule&, const tvm::transform::PassContext&) {
-    return RewriteKernels(kernel,
-                          [&kernel](const SBlock& root) { return HintTaker(kernel, root).Take(); });
+    return RewriteKernels(kernel, [&kernel](const SBlock& root, const KernelPlace&) {
+      return HintTaker(kernel, root).Take();
+    });
   };
   return transform::CreatePrimFuncPass(run, 0, "tl.NormalizeConflictHints", {});
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "ir/fact_visitor.h"
+
 namespace tilelang_ascend_sched {
 
 using namespace tvm::tirx;
@@ -29,7 +31,7 @@ constexpr size_t kGemmLockArg = 10;
 constexpr size_t kBlockscaledGemmLockArg = 14;
 constexpr int64_t kGemmLocks = 2;
 
-class Collector : public ScopeFacts {
+class Collector : public FactVisitor {
  public:
   FlagUses Collect(const Stmt& body) {
     VisitStmt(body);
@@ -37,23 +39,23 @@ class Collector : public ScopeFacts {
   }
 
  private:
-  using ScopeFacts::VisitStmt_;
+  using FactVisitor::VisitStmt_;
 
   void VisitExpr_(const CallNode* op) final {
     if (op->op.same_as(ascend_set_flag()) || op->op.same_as(ascend_wait_flag())) {
       AddFlag(op);
     } else if (op->op.same_as(ascend_get_buf()) || op->op.same_as(ascend_rls_buf())) {
-      uses_.locks.push_back({"lock and unlock calls", RangeOf(op->args[1])});
+      uses_.locks.push_back({"lock and unlock calls", facts().RangeOf(op->args[1])});
     } else if (op->op.same_as(ascend_gemm_l1())) {
       AddGemmLocks(op, kGemmLockArg);
     } else if (op->op.same_as(ascend_blockscaled_gemm_l1())) {
       AddGemmLocks(op, kBlockscaledGemmLockArg);
     }
-    ScopeFacts::VisitExpr_(op);
+    FactVisitor::VisitExpr_(op);
   }
 
   void AddFlag(const CallNode* op) {
-    FlagUse use{op, op->op.same_as(ascend_set_flag()), RangeOf(op->args[1]), 1, ""};
+    FlagUse use{op, op->op.same_as(ascend_set_flag()), facts().RangeOf(op->args[1]), 1, ""};
     for (const ForNode* loop : loops()) {
       const auto* extent = loop->extent.as<IntImmNode>();
       const int64_t trips = extent ? std::max<int64_t>(extent->value, 1) : kUnknownTrips;
@@ -66,7 +68,7 @@ class Collector : public ScopeFacts {
 
   void AddGemmLocks(const CallNode* op, size_t arg) {
     std::optional<IntRange> ids;
-    if (arg < op->args.size()) ids = RangeOf(op->args[arg]);
+    if (arg < op->args.size()) ids = facts().RangeOf(op->args[arg]);
     if (ids.has_value()) ids->max += kGemmLocks - 1;
     uses_.locks.push_back({"L1 GEMM calls", ids});
   }

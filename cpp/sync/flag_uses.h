@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/scope_facts.h"
+#include "ir/facts.h"
 
 namespace tilelang_ascend_sched {
 

@@ -11,7 +11,7 @@ namespace tilelang_ascend_sched {
 TVM_FFI_STATIC_INIT_BLOCK() {
   tvm::ffi::reflection::GlobalDef().def(
       "tl.ascend_sched.testing.recode", [](tvm::tirx::PrimFunc function) {
-        return RewriteKernels(std::move(function), [](tvm::tirx::SBlock root) {
+        return RewriteKernels(std::move(function), [](tvm::tirx::SBlock root, const KernelPlace&) {
           root.CopyOnWrite()->body = EncodeUnits(DecodeUnits(root->body));
           return root;
         });

@@ -22,6 +22,7 @@ from tests.passes.tir import (
     seq,
     set_flag,
     stock,
+    sync_calls,
     unlock,
     var,
     wait_flag,
@@ -145,7 +146,7 @@ BROKEN: dict[str, tuple[Build, str]] = {
     "negative stage": (lambda: [stage(-1, LOAD)], "non-negative constant integer"),
     "sync beside work": (lambda: [task(LOAD, CROSS)], "must be the task's only statement"),
     "sync in block": (
-        lambda: [section("VECTOR", LOAD, CROSS)],
+        lambda: [section("SIMD_VF", SCALAR, CROSS)],
         "must be the task's only statement",
     ),
     "per-core in task": (
@@ -262,7 +263,108 @@ def test_a_lock_inside_a_lock_is_kept_whole() -> None:
 )
 def test_other_statements_stay_apart(body: list[tirx.Stmt]) -> None:
     before = function(*body)
+    tvm.ir.assert_structural_equal(ours(NAME)(before), stock(NAME)(with_moved_flags(before)))
+
+
+def with_moved_flags(before: tirx.PrimFunc) -> tirx.PrimFunc:
+    """The function with the ids of its flags where scheduling does not give any."""
+
+    def move(call: tirx.Call) -> tirx.Call | None:
+        if call.op.name not in ("tl.ascend_set_flag", "tl.ascend_wait_flag"):
+            return None
+        event, flag = call.args
+        return tirx.Call("void", call.op, [event, tirx.IntImm("int32", int(flag) + 65536)])
+
+    body = tirx.stmt_functor.ir_transform(before.body, None, move, ["tirx.Call"])
+    return before.with_body(body)
+
+
+def test_barriers_keep_to_what_they_part() -> None:
+    barrier = call("ascend_pipe_barrier", "PIPE_MTE2")
+    assert tied(LOAD, barrier, LOAD, VECTOR) == [["copy", "pipe_barrier", "copy"], ["work"]]
+    assert tied(VECTOR, barrier, LOAD) == [["work"], ["pipe_barrier", "copy"]]
+    assert tied(LOAD, barrier, VECTOR) == [["copy", "pipe_barrier"], ["work"]]
+    assert tied(LOAD, LOAD, barrier, LOAD) == [["copy"], ["copy", "pipe_barrier", "copy"]]
+    assert tied(VECTOR, barrier, STORE) == [["work"], ["pipe_barrier"], ["copy"]]
+
+
+def test_a_set_flag_stays_behind_a_barrier_and_a_wait_is_not_drawn_behind_work() -> None:
+    barrier = call("ascend_pipe_barrier", "PIPE_MTE2")
+    flag = set_flag("MTE2_V", 0)
+    assert tied(LOAD, barrier, flag) == [["copy", "pipe_barrier", "set_flag"]]
+    wait = wait_flag("V_MTE2", 0)
+    assert tied(LOAD, barrier, wait, LOAD) == [["copy", "pipe_barrier"], ["wait_flag", "copy"]]
+
+
+def units_of(after: tirx.PrimFunc) -> list[tirx.Stmt]:
+    body = root_of(after).body
+    return list(body.seq) if isinstance(body, tirx.SeqStmt) else [body]
+
+
+def test_nothing_crosses_a_barrier_of_all_pipes() -> None:
+    """Units that never run leave the loop, which every task keeps its order with."""
+    after = ours(NAME)(function(LOAD, call("ascend_pipe_barrier", "PIPE_ALL"), STORE))
+    _, before, barrier, behind, _ = units_of(after)
+    assert "pipe_barrier" in str(barrier)
+    for fence in (before, behind):
+        assert "loop_break" in str(fence)
+        assert isinstance(fence.body, tirx.IfThenElse) and not fence.body.condition.value
+
+
+def test_flags_of_the_user_get_ids_of_their_own() -> None:
+    index = var("i")
+    after = ours(NAME)(function(loop(index, 4, LOAD, set_flag("MTE2_V", index % 2))))
+    assert [flag for kind, _, flag in sync_calls(after)] == ["i % 2 + 65536"]
+
+
+AIV_SYNC = call("ascend_cross_core_wait_flag", 4, "PIPE_MTE2", 3)
+AIC_SYNC = call("ascend_cross_core_set_flag", 4, "PIPE_FIX", 3)
+
+
+@pytest.mark.parametrize("core", ["CUBE", "VECTOR"])
+def test_cross_core_sync_in_a_block_is_a_task_of_its_own(core: str) -> None:
+    work = LOAD if core == "VECTOR" else LOAD_L1
+    opened = ours(NAME)(function(section(core, work, AIV_SYNC, work)))
+    tvm.ir.assert_structural_equal(opened, stock(NAME)(function(work, AIV_SYNC, work)))
+
+
+def test_a_block_without_cross_core_sync_stays_a_task() -> None:
+    before = function(section("VECTOR", LOAD, STORE), section("CUBE", LOAD_L1))
     tvm.ir.assert_structural_equal(ours(NAME)(before), stock(NAME)(before))
+
+
+def test_control_flow_in_an_opened_block_is_normalized() -> None:
+    here = section("VECTOR", when(N > 3, LOAD), AIV_SYNC)
+    bound = "NormalizeControlFlowForSchedule"
+    expected = stock(NAME)(stock(bound)(function(when(N > 3, LOAD), AIV_SYNC)))
+    tvm.ir.assert_structural_equal(ours(NAME)(function(here)), expected, map_free_vars=True)
+
+
+def test_opened_blocks_of_both_cores_are_lists_of_their_own() -> None:
+    aiv = tirx.IterVar(tvm.ir.Range(0, 2), var("aiv"), tirx.IterVar.ThreadIndex, "cthread")
+    inside = tirx.AttrStmt(aiv, "thread_extent", tirx.IntImm("int32", 2), seq(AIV_SYNC, LOAD))
+    after = ours(NAME)(function(section("CUBE", LOAD_L1, AIC_SYNC), section("VECTOR", inside)))
+    launch = after.body
+    assert launch.node.thread_tag == "cthread" and launch.body.name_hint == "tilelang_root"
+    aic, aiv_list = (unit.body for unit in launch.body.body.seq)
+    assert [loop.extent.value for loop in (aic, aiv_list)] == [1, 1]
+    assert [len(loop.body.seq) for loop in (aic, aiv_list)] == [2, 3]
+    # MTE2 is a pipe of both cores: what stands before the wait tells which it is here.
+    never = aiv_list.body.seq[0].body
+    assert not never.condition.value and "PIPE_V" in str(never)
+
+
+@pytest.mark.parametrize(
+    ("core", "pipe"), [("CUBE", "PIPE_MTE3"), ("CUBE", "PIPE_V"), ("VECTOR", "PIPE_FIX")]
+)
+def test_cross_core_sync_on_a_pipe_of_the_other_core_is_refused(core: str, pipe: str) -> None:
+    span = tvm.ir.Span(tvm.ir.SourceName("kernel.py"), 12, 12, 1, 2)
+    sync = call("ascend_cross_core_set_flag", 4, pipe, 3)
+    located = tirx.Evaluate(tirx.Call("void", sync.value.op, sync.value.args, span=span))
+    with pytest.raises(tvm.error.InternalError) as error:
+        ours(NAME)(function(section(core, located)))
+    text = str(error.value)
+    assert f'"{pipe}", whose work runs on' in text and "(kernel.py:12)" in text
 
 
 def test_locks_of_a_real_kernel_stay_around_its_copy() -> None:
