@@ -315,12 +315,6 @@ def test_endless_scalar_loop_ends_by_idle_time():
     assert f"line {line_of(text, 'gm2ub')}" in finding.message
 
 
-def test_crash_of_kernel_code_is_a_finding():
-    text = vector_kernel(load("ub", "X", 64), "*(volatile int*)1000000 = 1;")
-    (finding,) = run(text)[0].findings
-    assert finding.kind == "error" and "crashed: bad access" in finding.message
-
-
 @pytest.mark.parametrize(
     ("code", "message"),
     [

@@ -7,15 +7,15 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from tilelang_ascend_sched.emulator import build, scratch
+from tilelang_ascend_sched.emulator import build, code, scratch
 from tilelang_ascend_sched.emulator.arrays import ArrayArgument, distinct
-from tilelang_ascend_sched.emulator.result import PIPES, Result, from_json
-from tilelang_ascend_sched.emulator.source import Source
+from tilelang_ascend_sched.emulator.result import PIPES, Finding, Result, Site, from_json
+from tilelang_ascend_sched.emulator.source import FILE_NAME, Source
 
 POLICIES = ("eager", "lazy", "random", *(f"starve:{pipe}" for pipe in PIPES))
 
@@ -122,10 +122,32 @@ def run(
         done = subprocess.run([str(worker), str(job)], capture_output=True, text=True)
         if not result.exists():
             raise RuntimeError(_worker_failure(done))
-        outcome = from_json(json.loads(result.read_text()), source.original, done.stdout)
+        data = json.loads(result.read_text())
+        lines = code.lines_of(library, json.dumps(data["findings"]))
+        outcome = from_json(data, source.original, done.stdout, lines)
         for argument in arrays:
             argument.load()
-    return outcome
+    return replace(outcome, findings=_blind_spots(library, source) + outcome.findings)
+
+
+def _blind_spots(library: Path, source: Source) -> tuple[Finding, ...]:
+    """What the text does that the emulator has no eyes for."""
+    found = [
+        (line, f"{name}: its loads and stores are not seen, nor are those of what it calls")
+        for name, line in code.unseen_calls(library, source)
+    ]
+    found += [
+        (line, "assembly: its loads and stores are not seen") for line in code.assembly(source)
+    ]
+    return tuple(
+        Finding(
+            "blind-spot",
+            f"line {line} calls {what}",
+            -1,
+            (Site("", "S", what.partition(":")[0], FILE_NAME, line, 0),),
+        )
+        for line, what in sorted(found)
+    )
 
 
 def _worker_failure(done: subprocess.CompletedProcess[str]) -> str:

@@ -120,12 +120,17 @@ def _block_count(extent: Any) -> Callable[[Mapping[str, int]], int]:
     return count
 
 
-def lower(kernel: Any) -> Lowered:
-    """Lowers for Ascend, with the plugin's passes when it is on, without compiling."""
+def lower(kernel: Any, edit: Callable[[Any], Any] | None = None) -> Lowered:
+    """Lowers for Ascend, with the plugin's passes when it is on, without compiling.
+
+    edit: makes the prim_func that is lowered of the kernel's own.
+    """
     import tilelang
     import tvm
 
     func = prim_func_of(kernel)
+    if edit is not None:
+        func = edit(func)
     configs = getattr(kernel, "pass_configs", None) or {}
     with contextlib.ExitStack() as stack:
         stack.enter_context(tvm.target.Target("ascend"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,9 +31,9 @@ class Site:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong. ``kind`` is one of deadlock, race, race-same-pipe, race-simt, never-written,
-    out-of-range, flag-set-twice, flag-left-set, flag-overflow, lock-left-held, barrier, capacity,
-    alignment, blind-spot, budget, error."""
+    """Something wrong. ``kind`` is one of deadlock, race, race-same-pipe, race-simt, wrong-hint,
+    never-written, out-of-range, wild-pointer, flag-set-twice, flag-left-set, flag-overflow,
+    lock-left-held, barrier, capacity, alignment, blind-spot, budget, error."""
 
     kind: str
     message: str
@@ -89,12 +90,38 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
 
 
-def from_json(data: dict[str, Any], source: str, printed: str) -> Result:
-    """Reads the worker's result file."""
-    findings = tuple(
-        Finding(f["kind"], f["message"], f["block"], tuple(Site(**s) for s in f["sites"]))
-        for f in data["findings"]
+PLACE = re.compile(r"\bcode\+0x[0-9a-f]+\b")
+"""How the worker names a place in the kernel's machine code."""
+
+
+def _finding(data: dict[str, Any], lines: Mapping[str, int]) -> Finding:
+    def named(place: re.Match[str]) -> str:
+        return str(lines.get(place[0]) or "?")
+
+    sites = []
+    for site in data["sites"]:
+        if PLACE.fullmatch(site["file"]):
+            site = {**site, "file": "kernel.asc", "line": lines.get(site["file"], 0)}
+        sites.append(Site(**site))
+    return Finding(data["kind"], PLACE.sub(named, data["message"]), data["block"], tuple(sites))
+
+
+def _same_place(finding: Finding) -> Any:
+    """Two places in machine code may be of one line."""
+    if not finding.sites:
+        return finding
+    sites = (
+        (s.core[:3], s.pipe, s.instruction, s.file, s.line, s.call_site) for s in finding.sites
     )
+    return finding.kind, *sites
+
+
+def from_json(data: dict[str, Any], source: str, printed: str, lines: Mapping[str, int]) -> Result:
+    """Reads the worker's result; ``lines``: of the places in machine code that it names."""
+    findings = {}
+    for told in data["findings"]:
+        finding = _finding(told, lines)
+        findings.setdefault(_same_place(finding), finding)
     kernels = tuple(
         KernelRun(
             k["name"],
@@ -106,4 +133,4 @@ def from_json(data: dict[str, Any], source: str, printed: str) -> Result:
         )
         for k in data["kernels"]
     )
-    return Result(findings, kernels, source, printed)
+    return Result(tuple(findings.values()), kernels, source, printed)

@@ -21,6 +21,9 @@ _UB_LITERAL = re.compile(
     r"(?P<offset>0[xX][0-9a-fA-F]+|\d+)\b(?!\s*[.\w])"
 )
 _SIMD_DEFINITION = re.compile(r"__simd_vf__\s[^;{(]*?\bvoid\s+(?P<name>\w+)\s*\(")
+_BLOCK_COPY = re.compile(
+    r"(?:\bstd::|::)?\b(?:__builtin_)?(?P<name>memcpy|memmove|memset)(?=\s*\()"
+)
 _TEMPLATE_SIMD = "ascend_nd2nz_scatter"
 _TEMPLATE_CALL = re.compile(r"^(\s*)((?:ascend_gemm_l1|ascend_blockscaled_gemm_l1)\s*<)")
 
@@ -87,6 +90,8 @@ def _kernels(text: str) -> tuple[KernelText, ...]:
 def _rewrite_line(line: str, number: int, simd_call: re.Pattern[str] | None) -> str:
     # UB is the one local memory that the kernel's own code dereferences.
     line = _UB_LITERAL.sub(r"(__ubuf__ \g<type> *)(::emu::ub_base() + \g<offset>)", line)
+    # The compiler would turn these into loads and stores that it does not announce.
+    line = _BLOCK_COPY.sub(r"::emu::seen_\g<name>", line)
     line = _TEMPLATE_CALL.sub(rf"\1::emu::call_site({number}), \2", line)
     if simd_call and "__simd_vf__" not in line:
         # A call of a vector function only puts it on pipe V.

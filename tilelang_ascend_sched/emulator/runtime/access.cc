@@ -8,6 +8,7 @@
 #include "runtime/findings.h"
 #include "runtime/ledger.h"
 #include "runtime/local.h"
+#include "runtime/places.h"
 
 namespace emu {
 namespace {
@@ -44,16 +45,36 @@ uint8_t* ub_view() {
   return view;
 }
 
-std::string range_text(const Access& a) {
+// The array that an address was meant for: the one it lies in, or behind which it lies.
+const GmArray* nearest_array(uint64_t address) {
+  const Machine& m = machine();
+  if (address < m.gm_begin || address >= m.gm_end) return nullptr;
+  const GmArray* nearest = nullptr;
+  for (const GmArray& array : m.arrays) {
+    if (!nearest || array.begin <= address) nearest = &array;
+  }
+  return nearest;
+}
+
+std::string range_text(Core& core, const Access& a) {
   const int64_t last = int64_t(a.begin) + int64_t(a.rows - 1) * a.stride;
   const int64_t low = std::min<int64_t>(int64_t(a.begin), last);
   const int64_t high = std::max<int64_t>(int64_t(a.begin), last) + int64_t(a.row_bytes);
-  if (a.space != Space::GM) return std::to_string(low) + ".." + std::to_string(high - 1);
-  const GmArray* array = find_array(a.begin);
-  if (!array) return "outside every argument";
-  return array->name + " bytes " + std::to_string(low - int64_t(array->begin)) + ".." +
-         std::to_string(high - 1 - int64_t(array->begin)) + " of " +
-         std::to_string(array->end - array->begin);
+  if (a.space == Space::GM) {
+    const GmArray* array = nearest_array(a.begin);
+    if (!array) return "outside every argument";
+    return array->name + " bytes " + std::to_string(low - int64_t(array->begin)) + ".." +
+           std::to_string(high - 1 - int64_t(array->begin)) + " of " +
+           std::to_string(array->end - array->begin);
+  }
+  const char* other = nullptr;
+  if (a.space == Space::UB && (low < 0 || low >= int64_t(kUbMapped))) {
+    other = meaning_of(home_of(core, reinterpret_cast<uint64_t>(ub_base()) + uint64_t(low)));
+  } else if (low < 0 || low >= int64_t(1) << 32) {
+    other = meaning_of(home_of(core, uint64_t(low)));
+  }
+  if (other) return std::string("through a pointer to ") + other;
+  return "bytes " + std::to_string(low) + ".." + std::to_string(high - 1);
 }
 
 bool in_range(Core& core, const Access& a) {
@@ -143,7 +164,7 @@ void report_access(Core& core, const Entry& entry, const Access& a, const char* 
   Finding finding(kind);
   finding.message = std::string(entry.instr.name) + " at line " + line_of(entry.instr.loc) +
                     (a.mode == Mode::Read ? " reads " : " writes ") + space_name(a.space) + " " +
-                    range_text(a) + problem;
+                    range_text(core, a) + problem;
   finding.at(core, entry.instr);
   report(std::move(finding));
 }
@@ -172,34 +193,76 @@ void check_bounds(Core& core, Entry& entry) {
   }
 }
 
-void scalar_touch(Core& core, uint64_t address, uint64_t bytes, Mode mode) {
+namespace {
+
+void report_scalar(Core& core, const char* kind, const std::string& what, Mode mode,
+                   const Loc& at) {
+  Finding finding(kind);
+  finding.block = int(machine().block_of(core).index);
+  finding.message = "the scalar program " + std::string(mode == Mode::Read ? "reads " : "writes ") +
+                    what + " at line " + line_of(at);
+  finding.add_site(core.name(), Pipe::S, "scalar access", at);
+  report(std::move(finding));
+}
+
+}  // namespace
+
+void scalar_touch(Core& core, uint64_t address, uint64_t bytes, Mode mode, const Loc& at) {
   LocalMemory& ub = core.memory[int(Space::UB)];
   const uint64_t offset = address - reinterpret_cast<uint64_t>(ub.data);
   Access access{Space::UB, mode, -1, offset, bytes};
   if (ub.data && offset < ub.size && bytes <= ub.size - offset) {
-    if (mode == Mode::Write) std::memset(&ub.valid[offset], 1, bytes);
-  } else if (address >= machine().gm_begin && address < machine().gm_end) {
-    access.space = Space::GM;
-    access.begin = address;
-    if (!in_range(core, access)) {
-      Finding finding("out-of-range");
-      finding.block = int(machine().block_of(core).index);
-      finding.message = "the scalar program accesses GM outside every argument, after line " +
-                        line_of(core.last_at);
-      finding.add_site(core.name(), Pipe::S, "scalar access", core.last_at);
-      report(std::move(finding));
-      return;
+    if (mode == Mode::Write) {
+      std::memset(&ub.valid[offset], 1, bytes);
+    } else if (std::memchr(&ub.valid[offset], 0, bytes)) {
+      report_scalar(core, "never-written",
+                    "UB byte " + std::to_string(offset) + ", which nothing has written,", mode, at);
     }
-  } else {
+    ledger().scalar_access(core, access, at);
     return;
   }
-  ledger().scalar_access(core, access, core.last_at);
+  const Home home = home_of(core, address);
+  switch (home) {
+    case Home::Gm:
+      access.space = Space::GM;
+      access.begin = address;
+      if (in_range(core, access)) {
+        ledger().scalar_access(core, access, at);
+      } else {
+        expect_fault(address, bytes);
+        report_scalar(core, "out-of-range", "GM " + range_text(core, access), mode, at);
+      }
+      return;
+    case Home::Ub:
+    case Home::NearUb:
+      expect_fault(address, bytes);
+      report_scalar(core, "capacity",
+                    "UB byte " + std::to_string(int64_t(offset)) + ", beyond its " +
+                        std::to_string(ub.size) + " bytes,",
+                    mode, at);
+      return;
+    case Home::Variable:
+      report_scalar(core, "blind-spot",
+                    "a static or global variable, whose place on the device is not known,", mode,
+                    at);
+      return;
+    default:
+      break;
+  }
+  if (const char* objection = objection_to(home)) {
+    expect_fault(address, bytes);
+    report_scalar(core, "wild-pointer", address_text(address) + ", " + objection + ",", mode, at);
+  }
 }
 
 void scalar_access(const void* address, uint64_t bytes, Mode mode, At at) {
   Core& core = *machine().core;
+  if (machine().entry) {
+    mode == Mode::Read ? vf_read(address, bytes) : vf_write(address, bytes);
+    return;
+  }
   core.last_at = make_loc(at);
-  scalar_touch(core, reinterpret_cast<uint64_t>(address), bytes, mode);
+  scalar_touch(core, reinterpret_cast<uint64_t>(address), bytes, mode, core.last_at);
 }
 
 char* ub_base() {
@@ -208,7 +271,9 @@ char* ub_base() {
 }
 
 uint64_t ub_offset(const void* pointer) {
-  return reinterpret_cast<uint64_t>(pointer) - reinterpret_cast<uint64_t>(ub_base());
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  // An address made from an integer at run time has not been given the base.
+  return address < kUbMapped ? address : address - reinterpret_cast<uint64_t>(ub_base());
 }
 
 void map_ub_of(Core& core) { core.memory[int(Space::UB)].data = map_ub(core.index); }

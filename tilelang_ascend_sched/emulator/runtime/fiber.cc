@@ -48,6 +48,8 @@ constexpr size_t kGuard = 4096;
 Fiber* running = nullptr;
 }  // namespace
 
+Fiber::Fiber(size_t stack_bytes) : stack_bytes_(stack_bytes) {}
+
 Fiber::~Fiber() {
   if (stack_) munmap(stack_, stack_bytes_ + kGuard);
 }

@@ -46,6 +46,11 @@ std::string Core::name() const { return aic() ? "AIC" : "AIV" + std::to_string(s
 std::string line_of(const Loc& loc) {
   if (!loc.file) return "?";
   if (in_kernel(loc)) return std::to_string(loc.line);
+  if (loc.file == kCodeFile) {
+    char place[32];
+    std::snprintf(place, sizeof place, "code+0x%x", loc.line);
+    return place;
+  }
   std::string text = std::string(base_name(loc.file)) + ":" + std::to_string(loc.line);
   if (loc.call_site) text += " (called at " + std::to_string(loc.call_site) + ")";
   return text;

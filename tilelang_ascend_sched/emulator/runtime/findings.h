@@ -33,7 +33,12 @@ void report(Finding finding);
 
 const std::vector<Finding>& findings();
 
-std::string line_of(const Loc& loc);  // "12", or "gemm.h:61 (called at 12)"
+// The file of a place in the kernel's machine code; the line is then an offset into its library,
+// which Python turns into a line of the text.
+inline constexpr const char* kCodeFile = "code";
+
+// "12", "gemm.h:61 (called at 12)", or "code+0x1a2b".
+std::string line_of(const Loc& loc);
 std::string wait_reason(const Core& core);
 std::string describe(const Entry& entry);
 

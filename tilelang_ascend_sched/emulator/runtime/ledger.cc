@@ -69,11 +69,11 @@ void Ledger::start(Core& core, const Entry& entry) {
 
 void Ledger::start_vector(Core& core, const Entry& entry) {
   advance(core, entry);
-  vf_trace().begin(core, entry.instr.work.kind == kVfSimt);
+  vf_trace().begin(core, entry);
 }
 
 void Ledger::finish_vector(Core& core, const Entry& entry) {
-  const std::vector<Access>& touched = vf_trace().finish(core, entry);
+  const std::vector<Access>& touched = vf_trace().finish();
   time_->run(index(core, entry.instr.pipe), core, entry,
              cost_of_vector(entry.instr.work, vf_counts()));
   if (!machine().options.race) return;

@@ -223,6 +223,9 @@ void run_blocks(const std::vector<uint32_t>& indices);
 // Suspends the scalar program of the running core until the scheduler finds it can go on.
 void block_scalar(Blocked why, const Loc& at, Pipe full = Pipe::S, const Entry* pending = nullptr);
 
+// Ends the run if a vector function's body runs: only the scalar program issues instructions.
+void refuse_in_vector_function(const char* name);
+
 // Queues an entry; `S` entries are executed by the scalar program itself and never get here.
 void enqueue(Entry&& entry);
 
@@ -240,7 +243,8 @@ void check_bounds(Core& core, Entry& entry);
 Core& owner_of(Core& core, const Access& access);  // of the memory
 LocalMemory& memory_of(Core& core, const Access& access);
 const GmArray* find_array(uint64_t address);
-void scalar_touch(Core& core, uint64_t address, uint64_t bytes, Mode mode);
+// A load or store of the scalar program itself, at this place of it.
+void scalar_touch(Core& core, uint64_t address, uint64_t bytes, Mode mode, const Loc& at);
 void map_ub_of(Core& core);
 uint64_t ub_offset(const void* pointer);  // of the running core
 

@@ -19,6 +19,7 @@
 #include "runtime/findings.h"
 #include "runtime/ledger.h"
 #include "runtime/machine.h"
+#include "runtime/places.h"
 #include "runtime/race.h"
 #include "runtime/result.h"
 
@@ -196,12 +197,25 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     raise(signal);
   }
   again = true;
-  const auto stack_pointer =
-      uint64_t(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+  const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   const auto address = reinterpret_cast<uint64_t>(info->si_addr);
-  const char* name = fault_name(signal, address, stack_pointer);
-  if (signal == SIGABRT) failf("the kernel crashed: %s", name);
-  failf("the kernel crashed: %s at address %p", name, info->si_addr);
+  const bool access = signal == SIGSEGV || signal == SIGBUS;
+  if (access && fault_expected(address)) {
+    write_result();
+    _exit(0);
+  }
+  const Core& core = *machine().core;
+  const Entry* entry = machine().entry;
+  const Loc at =
+      code_place(uint64_t(registers[REG_RIP]) + 1, entry ? entry->instr.loc : core.last_at);
+  Finding finding("error");
+  finding.block = int(machine().block_of(core).index);
+  finding.message = std::string("the kernel crashed: ") +
+                    fault_name(signal, address, uint64_t(registers[REG_RSP])) +
+                    (access ? " at " + address_text(address) : "") + " (line " + line_of(at) + ")";
+  finding.add_site(core.name(), entry ? entry->instr.pipe : Pipe::S,
+                   entry ? entry->instr.name : "scalar", at);
+  stop_with(std::move(finding));
 }
 
 int idle_limit = 60;
@@ -310,6 +324,7 @@ void run(Job& job) {
     kernel.entry = reinterpret_cast<void (*)(const unsigned long*)>(
         dlsym(library, ("emu_entry_" + kernel.name).c_str()));
     if (!kernel.entry) usage("no kernel " + kernel.name);
+    know_library(reinterpret_cast<const void*>(kernel.entry));
     m.kernel = &kernel;
     begin_kernel(kernel);
     if (kernel.blocks == 0) continue;

@@ -97,9 +97,11 @@ std::string quoted(const std::string& s) {
 std::string number(uint64_t n) { return std::to_string(n); }
 
 std::string site_json(const Site& s) {
+  const bool code = s.loc.file == kCodeFile;
+  const std::string file = code ? line_of(s.loc) : s.loc.file ? s.loc.file : "";
   return "{\"core\":" + quoted(s.core) + ",\"pipe\":" + quoted(s.pipe) +
-         ",\"instruction\":" + quoted(s.name) +
-         ",\"file\":" + quoted(s.loc.file ? s.loc.file : "") + ",\"line\":" + number(s.loc.line) +
+         ",\"instruction\":" + quoted(s.name) + ",\"file\":" + quoted(file) +
+         ",\"line\":" + number(code ? 0 : s.loc.line) +
          ",\"call_site\":" + number(s.loc.call_site) + "}";
 }
 

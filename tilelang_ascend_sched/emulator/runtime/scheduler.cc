@@ -334,7 +334,12 @@ void block_scalar(Blocked why, const Loc& at, Pipe full, const Entry* pending) {
   Fiber::suspend();
 }
 
+void refuse_in_vector_function(const char* name) {
+  if (machine().entry) failf("%s is issued inside a vector function", name);
+}
+
 void enqueue(Entry&& entry) {
+  refuse_in_vector_function(entry.instr.name);
   Core& core = *machine().core;
   PipeQueue& queue = core.pipes[int(entry.instr.pipe)];
   const Loc at = entry.instr.loc;

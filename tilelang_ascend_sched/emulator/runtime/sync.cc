@@ -151,6 +151,7 @@ Entry make(Op op, const char* name, Pipe pipe, At at) { return Entry(op, Instr(n
 
 // An entry of pipe S is executed by the scalar program where it stands.
 void perform(Entry&& entry) {
+  refuse_in_vector_function(entry.instr.name);
   if (entry.instr.pipe != Pipe::S) {
     enqueue(std::move(entry));
     return;
@@ -318,6 +319,7 @@ void pipe_barrier(pipe_t pipe, At at) {
   }
   Core& core = *machine().core;
   Entry entry = make(Op::Barrier, "asc_sync", Pipe::S, at);
+  refuse_in_vector_function(entry.instr.name);
   core.blocked = Blocked::All;
   while (!scalar_ready(core)) block_scalar(Blocked::All, entry.instr.loc);
   core.blocked = Blocked::No;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/findings.h"
 #include "runtime/ledger.h"
+#include "runtime/places.h"
 
 namespace emu {
 namespace {
@@ -35,16 +37,17 @@ void set_bits(std::vector<uint64_t>& bits, uint64_t begin, uint64_t count) {
 
 VfTrace the_vf_trace;
 
-void VfTrace::begin(Core& core, bool simt) {
+void VfTrace::begin(Core& core, const Entry& entry) {
   core_ = &core;
-  simt_ = simt;
+  instr_ = &entry.instr;
+  simt_ = entry.instr.work.kind == kVfSimt;
   ++serial_;
   who_ = 0;
   warp_syncs_ = 0;
   counts_ = {};
   gm_.clear();
   clashed_ = false;
-  unwritten_begin_ = unwritten_end_ = 0;
+  unwritten_begin_ = unwritten_end_ = unwritten_by_ = 0;
   const size_t words = kUbBytes / 64;
   read_.assign(words, 0);
   written_.assign(words, 0);
@@ -57,8 +60,18 @@ void VfTrace::begin(Core& core, bool simt) {
   }
 }
 
-void VfTrace::touch(uint64_t address, uint64_t bytes, Mode mode) {
+void VfTrace::report_here(const char* kind, const std::string& message) {
+  const Loc place = code_place(caller_, {});
+  Finding finding(kind);
+  finding.message = message + (place.file ? " at line " + line_of(place) : "") +
+                    "; launched at line " + line_of(instr_->loc);
+  finding.at(*core_, *instr_);
+  report(std::move(finding));
+}
+
+void VfTrace::touch(uint64_t address, uint64_t bytes, Mode mode, uint64_t caller) {
   if (!core_) return;
+  caller_ = caller;
   const LocalMemory& ub = core_->memory[int(Space::UB)];
   const uint64_t offset = address - reinterpret_cast<uint64_t>(ub.data);
   if (offset < ub.size && bytes <= ub.size - offset) {
@@ -72,27 +85,39 @@ void VfTrace::touch(uint64_t address, uint64_t bytes, Mode mode) {
     touch_gm(address, bytes, mode);
     return;
   }
-  touch_other(address, mode);
+  touch_other(address, bytes, mode);
 }
 
-// What is neither UB nor an argument is the body's own stack or the emulator's memory, but for the
-// guard areas around UB and the scalar program's stack.
-void VfTrace::touch_other(uint64_t address, Mode mode) {
+void VfTrace::touch_other(uint64_t address, uint64_t bytes, Mode mode) {
   const LocalMemory& ub = core_->memory[int(Space::UB)];
-  const uint64_t offset = address - reinterpret_cast<uint64_t>(ub.data);
-  constexpr uint64_t kGuard = 1 << 20;
-  const bool near_ub = offset + kGuard < ub.size + 2 * kGuard;
-  if (!near_ub && !core_->fiber->holds(address)) return;
-  const std::string does = mode == Mode::Read ? "reads " : "writes ";
-  // Reading such an array is no race, but what its contents mean on the device is not known.
-  Finding finding(near_ub ? "capacity" : mode == Mode::Read ? "blind-spot" : "race-simt");
-  finding.message = "a vector function " + does +
-                    (near_ub ? "UB byte " + std::to_string(int64_t(offset)) + ", beyond its " +
-                                   std::to_string(ub.size) + " bytes"
-                             : "an array of the scalar program, which all threads share") +
-                    "; launched at line " + line_of(machine().entry->instr.loc);
-  finding.at(*core_, machine().entry->instr);
-  report(std::move(finding));
+  const std::string who =
+      mode == Mode::Read ? "a vector function reads " : "a vector function writes ";
+  const Home home = home_of(*core_, address);
+  switch (home) {
+    case Home::Ub:
+    case Home::NearUb:
+      expect_fault(address, bytes);
+      report_here("capacity",
+                  who + "UB byte " +
+                      std::to_string(int64_t(address - reinterpret_cast<uint64_t>(ub.data))) +
+                      ", beyond its " + std::to_string(ub.size) + " bytes");
+      return;
+    case Home::ScalarStack:
+      // Reading such an array is no race, but what it holds on the device is not known.
+      report_here(mode == Mode::Read ? "blind-spot" : "race-simt",
+                  who + "an array of the scalar program, which all threads share");
+      return;
+    case Home::Variable:
+      report_here("blind-spot",
+                  who + "a static or global variable, whose place on the device is not known");
+      return;
+    default:
+      break;
+  }
+  if (const char* objection = objection_to(home)) {
+    expect_fault(address, bytes);
+    report_here("wild-pointer", who + address_text(address) + ", " + objection);
+  }
 }
 
 void VfTrace::touch_ub(uint64_t offset, uint64_t bytes, Mode mode) {
@@ -105,7 +130,10 @@ void VfTrace::touch_ub(uint64_t offset, uint64_t bytes, Mode mode) {
     for (uint64_t i = 0; i < bytes; ++i) valid += ub.valid[offset + i];
     // A SIMD load brings a whole register of which a mask may use a part.
     if (simt_ ? valid < bytes : valid == 0) {
-      if (unwritten_end_ == 0) unwritten_begin_ = offset, unwritten_end_ = offset + bytes;
+      if (unwritten_end_ == 0) {
+        unwritten_begin_ = offset, unwritten_end_ = offset + bytes;
+        unwritten_by_ = caller_;
+      }
     }
   }
   if (write) std::memset(&ub.valid[offset], 1, bytes);
@@ -146,27 +174,22 @@ void VfTrace::touch_ub(uint64_t offset, uint64_t bytes, Mode mode) {
 void VfTrace::clash(uint64_t offset, uint32_t other, bool write) {
   if (clashed_) return;
   clashed_ = true;
-  Finding finding("race-simt");
   const uint32_t first = other & kThreadMask;
-  finding.message =
-      std::string("threads ") + (first >= kSeveralOfWarp ? "several" : std::to_string(first)) +
-      " and " + std::to_string(who_ & kThreadMask) + " of one SIMT region both touch UB byte " +
-      std::to_string(offset) + (write ? ", the second writing it" : ", one writing it") +
-      ", with no barrier between; launched at line " + line_of(machine().entry->instr.loc);
-  finding.at(*core_, machine().entry->instr);
-  report(std::move(finding));
+  report_here("race-simt", std::string("threads ") +
+                               (first >= kSeveralOfWarp ? "several" : std::to_string(first)) +
+                               " and " + std::to_string(who_ & kThreadMask) +
+                               " of one SIMT region both touch UB byte " + std::to_string(offset) +
+                               (write ? ", the second writing it" : ", one writing it") +
+                               ", with no barrier between");
 }
 
 void VfTrace::touch_gm(uint64_t address, uint64_t bytes, Mode mode) {
   const GmArray* array = find_array(address);
   if (!array || address + bytes > array->end) {
-    Finding finding("out-of-range");
-    finding.message = "a vector function " + std::string(mode == Mode::Read ? "reads" : "writes") +
-                      " " + std::to_string(bytes) +
-                      " bytes of GM outside every argument; launched at line " +
-                      line_of(machine().entry->instr.loc);
-    finding.at(*core_, machine().entry->instr);
-    report(std::move(finding));
+    expect_fault(address, bytes);
+    report_here("out-of-range", "a vector function " +
+                                    std::string(mode == Mode::Read ? "reads" : "writes") + " " +
+                                    std::to_string(bytes) + " bytes of GM outside every argument");
     return;
   }
   if (!gm_.empty()) {
@@ -203,7 +226,7 @@ void VfTrace::collect(const std::vector<uint64_t>& bits, Mode mode) {
   close(bits.size() * 64);
 }
 
-const std::vector<Access>& VfTrace::finish(Core& core, const Entry& entry) {
+const std::vector<Access>& VfTrace::finish() {
   result_.clear();
   collect(read_, Mode::Read);
   collect(written_, Mode::Write);
@@ -221,76 +244,99 @@ const std::vector<Access>& VfTrace::finish(Core& core, const Entry& entry) {
     }
   }
   if (unwritten_end_ > 0) {
-    Finding finding("never-written");
-    finding.message = entry.instr.name + std::string(" at line ") + line_of(entry.instr.loc) +
-                      " reads UB bytes " + std::to_string(unwritten_begin_) + ".." +
-                      std::to_string(unwritten_end_ - 1) + ", which nothing has written";
-    finding.at(core, entry.instr);
-    report(std::move(finding));
+    caller_ = unwritten_by_;
+    report_here("never-written",
+                std::string(instr_->name) + " reads UB bytes " + std::to_string(unwritten_begin_) +
+                    ".." + std::to_string(unwritten_end_ - 1) + ", which nothing has written,");
   }
   core_ = nullptr;
+  instr_ = nullptr;
   return result_;
 }
 
 void vf_thread(uint32_t thread, uint32_t barriers, uint32_t warp_syncs) {
   vf_trace().thread(thread, barriers, warp_syncs);
 }
+
+namespace simt {
+
+bool earlier(const std::source_location& a, const std::source_location& b) {
+  const int file = std::strcmp(a.file_name(), b.file_name());
+  return file != 0 ? file < 0 : std::pair(a.line(), a.column()) < std::pair(b.line(), b.column());
+}
+
+uint32_t line_of(const std::source_location& site) { return site.line(); }
+
+}  // namespace simt
+
 VfCounts& vf_counts() { return vf_trace().counts(); }
 
 namespace {
 
-void touch(const void* address, uint64_t bytes, Mode mode) {
+inline void touch(const void* pointer, uint64_t bytes, Mode mode, const void* return_address) {
   // Locals of the caller, by far the most accesses: just above this frame on the stack.
   constexpr uint64_t kFrames = 16 * 1024;
+  const auto address = reinterpret_cast<uint64_t>(pointer);
   const auto frame = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-  if (reinterpret_cast<uint64_t>(address) - frame < kFrames) return;
+  if (address - frame < kFrames) return;
   Machine& m = machine();
+  const auto caller = reinterpret_cast<uint64_t>(return_address);
   if (m.entry) {
-    vf_trace().touch(reinterpret_cast<uint64_t>(address), bytes, mode);
+    vf_trace().touch(address, bytes, mode, caller);
   } else if (m.core) {
-    scalar_touch(*m.core, reinterpret_cast<uint64_t>(address), bytes, mode);
+    scalar_touch(*m.core, address, bytes, mode, code_place(caller, m.core->last_at));
   }
 }
 
 }  // namespace
 
-void vf_read(const void* address, uint64_t bytes) { touch(address, bytes, Mode::Read); }
-void vf_write(const void* address, uint64_t bytes) { touch(address, bytes, Mode::Write); }
-void vf_atomic(const void* address, uint64_t bytes) { touch(address, bytes, Mode::Atomic); }
+#define EMU_CALLER __builtin_return_address(0)
+void vf_read(const void* address, uint64_t bytes) { touch(address, bytes, Mode::Read, EMU_CALLER); }
+void vf_write(const void* address, uint64_t bytes) {
+  touch(address, bytes, Mode::Write, EMU_CALLER);
+}
+void vf_atomic(const void* address, uint64_t bytes) {
+  touch(address, bytes, Mode::Atomic, EMU_CALLER);
+}
+
+void* seen_memcpy(void* to, const void* from, size_t bytes) {
+  touch(from, bytes, Mode::Read, EMU_CALLER);
+  touch(to, bytes, Mode::Write, EMU_CALLER);
+  return std::memcpy(to, from, bytes);
+}
+void* seen_memmove(void* to, const void* from, size_t bytes) {
+  touch(from, bytes, Mode::Read, EMU_CALLER);
+  touch(to, bytes, Mode::Write, EMU_CALLER);
+  return std::memmove(to, from, bytes);
+}
+void* seen_memset(void* to, int value, size_t bytes) {
+  touch(to, bytes, Mode::Write, EMU_CALLER);
+  return std::memset(to, value, bytes);
+}
 
 }  // namespace emu
 
 // The compiler's own hooks: kernels are compiled with -fsanitize=thread and linked with these.
 extern "C" {
-#define EMU_HOOK(bytes)                                                                   \
-  void __tsan_read##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Read); }             \
-  void __tsan_write##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Write); }           \
-  void __tsan_unaligned_read##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Read); }   \
-  void __tsan_unaligned_write##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Write); } \
-  void __tsan_volatile_read##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Read); }    \
-  void __tsan_volatile_write##bytes(void* p) { emu::touch(p, bytes, emu::Mode::Write); }
+#define EMU_HOOK_AS(name, bytes, mode) \
+  void __tsan_##name##bytes(void* p) { emu::touch(p, bytes, emu::Mode::mode, EMU_CALLER); }
+#define EMU_HOOK(bytes)                      \
+  EMU_HOOK_AS(read, bytes, Read)             \
+  EMU_HOOK_AS(write, bytes, Write)           \
+  EMU_HOOK_AS(unaligned_read, bytes, Read)   \
+  EMU_HOOK_AS(unaligned_write, bytes, Write) \
+  EMU_HOOK_AS(volatile_read, bytes, Read)    \
+  EMU_HOOK_AS(volatile_write, bytes, Write)
 EMU_HOOK(1)
 EMU_HOOK(2)
 EMU_HOOK(4)
 EMU_HOOK(8)
 EMU_HOOK(16)
 #undef EMU_HOOK
-void __tsan_read_range(void* p, unsigned long n) { emu::touch(p, n, emu::Mode::Read); }
-void __tsan_write_range(void* p, unsigned long n) { emu::touch(p, n, emu::Mode::Write); }
-// Block copies that the compiler makes of large values; kernels are linked with --wrap for these.
-void* __wrap_memcpy(void* to, const void* from, unsigned long n) {
-  emu::touch(from, n, emu::Mode::Read);
-  emu::touch(to, n, emu::Mode::Write);
-  return std::memcpy(to, from, n);
-}
-void* __wrap_memmove(void* to, const void* from, unsigned long n) {
-  emu::touch(from, n, emu::Mode::Read);
-  emu::touch(to, n, emu::Mode::Write);
-  return std::memmove(to, from, n);
-}
-void* __wrap_memset(void* to, int value, unsigned long n) {
-  emu::touch(to, n, emu::Mode::Write);
-  return std::memset(to, value, n);
+#undef EMU_HOOK_AS
+void __tsan_read_range(void* p, unsigned long n) { emu::touch(p, n, emu::Mode::Read, EMU_CALLER); }
+void __tsan_write_range(void* p, unsigned long n) {
+  emu::touch(p, n, emu::Mode::Write, EMU_CALLER);
 }
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}

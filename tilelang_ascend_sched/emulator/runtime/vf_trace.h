@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "runtime/machine.h"
@@ -10,11 +11,12 @@ namespace emu {
 
 class VfTrace {
  public:
-  void begin(Core& core, bool simt);
+  void begin(Core& core, const Entry& entry);
   // The accesses of the body, merged into runs.
-  const std::vector<Access>& finish(Core& core, const Entry& entry);
+  const std::vector<Access>& finish();
 
-  void touch(uint64_t address, uint64_t bytes, Mode mode);
+  // `caller`: the return address of the hook that saw it.
+  void touch(uint64_t address, uint64_t bytes, Mode mode, uint64_t caller);
   void thread(uint32_t thread, uint32_t barriers, uint32_t warp_syncs) {
     who_ = (barriers << 12) | thread;
     warp_syncs_ = warp_syncs;
@@ -24,15 +26,19 @@ class VfTrace {
  private:
   void touch_ub(uint64_t offset, uint64_t bytes, Mode mode);
   void touch_gm(uint64_t address, uint64_t bytes, Mode mode);
-  void touch_other(uint64_t address, Mode mode);
+  void touch_other(uint64_t address, uint64_t bytes, Mode mode);
+  // Adds where in the body and in the kernel, and reports.
+  void report_here(const char* kind, const std::string& message);
   void clash(uint64_t offset, uint32_t other, bool write);
   void collect(const std::vector<uint64_t>& bits, Mode mode);
 
   Core* core_ = nullptr;
+  const Instr* instr_ = nullptr;
   bool simt_ = false;
   uint32_t serial_ = 0;  // of the running body
   uint32_t who_ = 0;     // barriers passed and thread
   uint32_t warp_syncs_ = 0;
+  uint64_t caller_ = 0;
   std::vector<uint64_t> read_, written_;  // one bit a byte of UB
   // Last toucher of each byte: serial of the body in the high half, who_ in the low one.
   std::vector<uint64_t> reader_, writer_;
@@ -41,7 +47,7 @@ class VfTrace {
   std::vector<uint32_t> atomic_serial_;
   std::vector<Access> gm_, result_;
   VfCounts counts_;
-  uint64_t unwritten_begin_ = 0, unwritten_end_ = 0;
+  uint64_t unwritten_begin_ = 0, unwritten_end_ = 0, unwritten_by_ = 0;
   bool clashed_ = false;
 };
 

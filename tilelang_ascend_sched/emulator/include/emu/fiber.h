@@ -12,7 +12,7 @@ class Fiber {
   using Entry = void (*)(void*);
 
   // The stack is mapped on first start and kept until destruction, with a guard page below.
-  explicit Fiber(size_t stack_bytes = 256 * 1024) : stack_bytes_(stack_bytes) {}
+  explicit Fiber(size_t stack_bytes = 256 * 1024);
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;

@@ -10,7 +10,7 @@
 namespace emu {
 
 template <class T>
-T argument(const uint64_t slot) {
+EMU_NO_TRACE T argument(const uint64_t slot) {
   T value;
   std::memcpy(&value, &slot, sizeof(T));
   return value;
@@ -18,18 +18,26 @@ T argument(const uint64_t slot) {
 
 // Calls the kernel with the arguments of `slots`, 8 bytes each.
 template <class... A, size_t... I>
-void call_kernel(void (*kernel)(A...), const uint64_t* slots, std::index_sequence<I...>) {
+EMU_NO_TRACE void call_kernel(void (*kernel)(A...), const uint64_t* slots,
+                              std::index_sequence<I...>) {
   kernel(argument<A>(slots[I])...);
 }
 template <class... A>
-void call_kernel(void (*kernel)(A...), const uint64_t* slots) {
+EMU_NO_TRACE void call_kernel(void (*kernel)(A...), const uint64_t* slots) {
   call_kernel(kernel, slots, std::index_sequence_for<A...>{});
 }
 
+// What the kernel's text calls in place of the functions of these names.
+void* seen_memcpy(void* to, const void* from, size_t bytes);
+void* seen_memmove(void* to, const void* from, size_t bytes);
+void* seen_memset(void* to, int value, size_t bytes);
+
 }  // namespace emu
 
-#define EMU_KERNEL(name) \
-  extern "C" void emu_entry_##name(const unsigned long* slots) { emu::call_kernel(&name, slots); }
+#define EMU_KERNEL(name)                                                      \
+  extern "C" EMU_NO_TRACE void emu_entry_##name(const unsigned long* slots) { \
+    emu::call_kernel(&name, slots);                                           \
+  }
 
 inline void asc_init() {}
 inline int32_t asc_get_sub_block_id() { return emu::sub_block(); }

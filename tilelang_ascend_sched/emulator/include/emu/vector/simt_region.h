@@ -30,6 +30,11 @@ using dim3 = cce::dim3;
 
 namespace emu::simt {
 
+// Of the runtime: std::source_location's own functions would be traced here.
+// True when `a` comes before `b` in the source.
+bool earlier(const std::source_location& a, const std::source_location& b);
+uint32_t line_of(const std::source_location& site);
+
 inline constexpr uint32_t kWarp = 32;
 inline constexpr uint32_t kMaxThreads = 2048;
 inline constexpr size_t kStackBytes = 64 * 1024;
@@ -161,13 +166,6 @@ EMU_NO_TRACE inline void Region::start_threads() {
   }
 }
 
-// True when `a` comes before `b` in the source.
-EMU_NO_TRACE inline bool earlier(const std::source_location& a, const std::source_location& b) {
-  const int file = std::strcmp(a.file_name(), b.file_name());
-  if (file != 0) return file < 0;
-  return a.line() != b.line() ? a.line() < b.line() : a.column() < b.column();
-}
-
 EMU_NO_TRACE inline void Region::settle_warp(uint32_t first) {
   const uint32_t last = first + kWarp < size_ ? first + kWarp : size_;
   for (;;) {
@@ -199,7 +197,7 @@ EMU_NO_TRACE inline void Region::settle_warp(uint32_t first) {
 EMU_NO_TRACE inline void Region::pass_barrier(uint32_t waiting) {
   if (waiting != size_) {
     findf("barrier", "asc_syncthreads at line %u: %u of %u threads return without reaching it",
-          first_waiting()->site.line(), size_ - waiting, size_);
+          line_of(first_waiting()->site), size_ - waiting, size_);
   }
   ++barriers_;
   for (uint32_t t = 0; t < size_; ++t) {

@@ -1,0 +1,1 @@
+"""The emulator on all example kernels: numbers under many interleavings, and deleted sync lines."""
