@@ -269,7 +269,10 @@ def test_two_processes_compile_at_once(empty_cache):
         ("f((__ubuf__ uint8_t*)0x40, 1);", "(__ubuf__ uint8_t *)(::emu::ub_base() + 0x40)"),
         ("f((__ubuf__ uint8_t*)(u));", "(__ubuf__ uint8_t*)(u)"),
         ("f((__cbuf__ float *)0);", "f((__cbuf__ float *)0);"),
-        ("x = *(__ubuf__ float2*)(u + 8);", "*(__ubuf__ float2*)(u + 8)"),
+        (
+            "x = *(__ubuf__ float2*)(u + 8);",
+            "*(__ubuf__ float2*)::emu::simt::whole<float2>(u + 8)",
+        ),
     ],
 )
 def test_only_literal_addresses_of_ub_are_changed(line, expected):

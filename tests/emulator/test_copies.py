@@ -420,10 +420,13 @@ def test_block_scaled_products(fp4):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (l0c2gm(16, 16, quant=9), "quant_pre 9 to this destination type is not modelled"),
+        (l0c2gm(16, 16, quant=9), "quant_pre 9 (REQ8) makes int8, yet the destination is float32"),
+        (l0c2gm(16, 16, quant=8), "quant_pre 8 is not modelled"),
         (l0c2gm(16, 16, relu=3), "relu_pre 3 is not modelled"),
         (mmad(16, 16, 16).replace("0, true, false", "0, true, true"), "bias from the BT buffer"),
         (mmad(16, 16, 16).replace(" 0, true", " 1, true"), "unit flag control 1 is not modelled"),
+        (mmad(1, 16, 16).replace("0, true", "0, false"), "the GEMV mode is not modelled"),
+        (mmad(16, 16, 16).replace("l0c", "(__cc__ half*)l0c"), "with float16 sums is not modelled"),
         (nd2nz("l1", "A", 16, 16, 32).replace(", 0, 0);", ", 0, 1);"), "smallc0_en = 1"),
     ],
 )

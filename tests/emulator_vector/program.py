@@ -37,6 +37,7 @@ extern "C" __global__ __vector__ void program(__gm__ uint8_t* In, __gm__ uint8_t
                        static_cast<asc_load_l2_cache_mode>(0), {bytes}, {bytes});
   asc_sync_notify(PIPE_MTE2, PIPE_V, static_cast<event_t>(0));
   asc_sync_wait(PIPE_MTE2, PIPE_V, static_cast<event_t>(0));
+  {before}
   {call}
   asc_sync_notify(PIPE_V, PIPE_MTE3, static_cast<event_t>(0));
   asc_sync_wait(PIPE_V, PIPE_MTE3, static_cast<event_t>(0));
@@ -59,6 +60,10 @@ class Program:
         self.lines: list[str] = []
         self.header = ""
         """Text before the body, such as another template's include."""
+        self.call_before = ""
+        """A call of a function of ``header``, just before that of the body."""
+        self.text = ""
+        """What was run."""
 
     def _place(self, name: str, array: np.ndarray) -> str:
         assert name not in self._fields, name
@@ -98,7 +103,14 @@ class Program:
         memory = np.zeros(self._size, np.uint8)
         for offset, array in self._fields.values():
             memory[offset : offset + array.nbytes] = array.reshape(-1).view(np.uint8)
-        text = _TEXT.format(header=self.header, definition=definition, call=call, bytes=self._size)
+        text = _TEXT.format(
+            header=self.header,
+            definition=definition,
+            before=self.call_before,
+            call=call,
+            bytes=self._size,
+        )
+        self.text = text
         out = np.zeros_like(memory)
         result = emulate(text, blocks=1, In=memory, Out=out)
         values = {

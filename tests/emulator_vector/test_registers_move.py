@@ -364,3 +364,24 @@ def test_plain_accesses_of_a_body_are_seen():
     _, result = p.simd()
     assert [f.kind for f in result.findings] == ["never-written"]
     assert "80000" in result.findings[0].message
+
+
+def test_address_register_follows_the_innermost_loop():
+    x = np.arange(6 * 128, dtype=np.float32)
+    p = Program()
+    source, out = p.input("x", x), p.output("out", np.float32, 6 * 64)
+    p.add(
+        "vector_bool all = asc_create_mask_b32(PAT_ALL);",
+        "for (int32_t i = 0; i < 2; ++i) {",
+        "  for (int32_t j = 4; j < 7; ++j) {",
+        "    if (j > 0) {",
+        f"      auto pair = simd_inst::vld_x2<float>({source} + i * 384, "
+        "asc_update_addr_reg_b32(128), DINTLV_B32);",
+        f"      simd_inst::vsts_norm(pair.v1, {out}, (i * 3 + j - 4) * 64, all);",
+        "    }",
+        "  }",
+        "}",
+    )
+    values, result = p.simd()
+    assert result.ok, result.findings
+    assert (values["out"] == x[1::2]).all()

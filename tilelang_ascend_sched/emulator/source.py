@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tilelang_ascend_sched.emulator import simt_cost
+from tilelang_ascend_sched.emulator import simt_cost, vector_text
 
 FILE_NAME = "kernel.asc"
 """The file that line numbers of messages mean."""
@@ -92,6 +92,7 @@ def _rewrite_line(line: str, number: int, simd_call: re.Pattern[str] | None) -> 
     line = _UB_LITERAL.sub(r"(__ubuf__ \g<type> *)(::emu::ub_base() + \g<offset>)", line)
     # The compiler would turn these into loads and stores that it does not announce.
     line = _BLOCK_COPY.sub(r"::emu::seen_\g<name>", line)
+    line = vector_text.check_alignment(line)
     line = _TEMPLATE_CALL.sub(rf"\1::emu::call_site({number}), \2", line)
     if simd_call and "__simd_vf__" not in line:
         # A call of a vector function only puts it on pipe V.
@@ -118,10 +119,8 @@ def read(text: str) -> Source:
         simd_call = re.compile(
             rf"^(?P<indent>\s*)(?P<function>{'|'.join(functions)})\s*\((?P<empty>\))?"
         )
-    lines = [
-        _rewrite_line(line, number, simd_call)
-        for number, line in enumerate(simt_cost.annotate(text.splitlines()), 1)
-    ]
+    annotated = vector_text.annotate_simd(simt_cost.annotate(text.splitlines()))
+    lines = [_rewrite_line(line, number, simd_call) for number, line in enumerate(annotated, 1)]
     entries = "".join(f"EMU_KERNEL({kernel.name})\n" for kernel in kernels)
     body = "\n".join(lines)
     return Source(

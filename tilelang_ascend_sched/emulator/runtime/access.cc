@@ -129,6 +129,18 @@ void check_written(const LocalMemory& memory, Space space, uint64_t offset, uint
   report(std::move(finding));
 }
 
+void check_unit_flag(const char* name, int control) {
+  if (control != 0 && control != 2 && control != 3) {
+    failf("%s: unit flag control %d is not modelled", name, control);
+  }
+}
+
+void enqueue_unit(Instr&& instr, int control) {
+  Entry entry(Op::Run, std::move(instr));
+  entry.unit = uint8_t(control);
+  enqueue(std::move(entry));
+}
+
 const GmArray* find_array(uint64_t address) {
   const auto& arrays = machine().arrays;
   auto it = std::upper_bound(arrays.begin(), arrays.end(), address,

@@ -37,4 +37,8 @@ inline void move(LocalMemory& to, uint64_t target, const LocalMemory& from, uint
 // Reports bytes that the running instruction uses though nothing has written them.
 void check_written(const LocalMemory& memory, Space space, uint64_t offset, uint64_t bytes);
 
+// Issues an instruction of M or FIX under a unit flag control.
+void check_unit_flag(const char* name, int control);
+void enqueue_unit(Instr&& instr, int control);
+
 }  // namespace emu

@@ -9,7 +9,8 @@
 namespace emu {
 
 struct Product {
-  DType type;
+  DType a, b;
+  bool integers;  // sums are int32, modulo 2^32, instead of float32
   uint32_t m, k, n;
   bool clear;
   int hf32;  // 0: off, 1: round half away, 2: round half to even
@@ -22,7 +23,11 @@ struct Scales {
   const uint8_t* b = nullptr;
 };
 
+// Whether the Cube takes operands of this type, for sums of the kind that `integers` says.
+bool takes(DType operand, bool integers);
+
 // Layouts as in emu/cube.h.
-void multiply(const Product& p, const uint8_t* a, const uint8_t* b, float* c, const Scales& scales);
+void multiply(const Product& p, const uint8_t* a, const uint8_t* b, uint8_t* c,
+              const Scales& scales);
 
 }  // namespace emu

@@ -47,6 +47,7 @@ void VfTrace::begin(Core& core, const Entry& entry) {
   counts_ = {};
   gm_.clear();
   clashed_ = false;
+  order_.begin();
   unwritten_begin_ = unwritten_end_ = unwritten_by_ = 0;
   const size_t words = kUbBytes / 64;
   read_.assign(words, 0);
@@ -69,13 +70,14 @@ void VfTrace::report_here(const char* kind, const std::string& message) {
   report(std::move(finding));
 }
 
-void VfTrace::touch(uint64_t address, uint64_t bytes, Mode mode, uint64_t caller) {
+void VfTrace::touch(uint64_t address, uint64_t bytes, Mode mode, uint64_t caller, bool vector) {
   if (!core_) return;
   caller_ = caller;
   const LocalMemory& ub = core_->memory[int(Space::UB)];
   const uint64_t offset = address - reinterpret_cast<uint64_t>(ub.data);
   if (offset < ub.size && bytes <= ub.size - offset) {
     if (simt_) (mode == Mode::Read ? counts_.loads : counts_.stores) += bytes;
+    if (!simt_) touch_simd(offset, bytes, mode, vector);
     touch_ub(offset, bytes, mode);
     return;
   }
@@ -169,6 +171,34 @@ void VfTrace::touch_ub(uint64_t offset, uint64_t bytes, Mode mode) {
       reader_syncs_[i] = warp_syncs_;
     }
   }
+}
+
+void VfTrace::touch_simd(uint64_t offset, uint64_t bytes, Mode mode, bool vector) {
+  if (!machine().options.race) return;
+  if (mode != Mode::Read) {
+    order_.store(offset, bytes, vector, counts_.line);
+    return;
+  }
+  const int64_t early = order_.load(offset, bytes, vector);
+  if (early < 0) return;
+  const Instr& instr = machine().entry->instr;
+  auto at = [&](uint32_t line) {
+    Loc loc = instr.loc;
+    if (line > 0) loc.line = line;
+    return loc;
+  };
+  const Loc load = at(counts_.line), store = at(order_.line_of_store(uint64_t(early)));
+  Finding finding("race-simd");
+  finding.block = int(machine().block_of(*core_).index);
+  finding.message = std::string("the ") + (vector ? "" : "scalar ") + "load at line " +
+                    line_of(load) + " may overtake the store at line " + line_of(store) +
+                    " of one SIMD body: both touch UB byte " + std::to_string(early) +
+                    ", with no asc_mem_bar from that kind of store to this kind of load between; "
+                    "launched at line " +
+                    line_of(instr.loc);
+  finding.add_site(core_->name(), instr.pipe, "store", store);
+  finding.add_site(core_->name(), instr.pipe, "load", load);
+  report(std::move(finding));
 }
 
 void VfTrace::clash(uint64_t offset, uint32_t other, bool write) {
@@ -270,10 +300,39 @@ uint32_t line_of(const std::source_location& site) { return site.line(); }
 }  // namespace simt
 
 VfCounts& vf_counts() { return vf_trace().counts(); }
+void vf_barrier(MemBarrier which) { vf_trace().barrier(which); }
+
+const char* vf_place(const void* address) {
+  static std::string text;
+  const Machine& m = machine();
+  const auto at = reinterpret_cast<uint64_t>(address);
+  const LocalMemory& ub = m.core->memory[int(Space::UB)];
+  const uint64_t offset = at - reinterpret_cast<uint64_t>(ub.data);
+  const GmArray* array = find_array(at);
+  if (ub.data && offset < ub.size) {
+    text = "UB byte " + std::to_string(offset);
+  } else if (array) {
+    text = "byte " + std::to_string(at - array->begin) + " of " + array->name;
+  } else {
+    text.clear();
+  }
+  return text.c_str();
+}
 
 namespace {
 
-inline void touch(const void* pointer, uint64_t bytes, Mode mode, const void* return_address) {
+// Plain accesses of kernel code to UB and GM; the compiler says that their type is aligned.
+void check_natural(const void* address, uint64_t bytes) {
+  if (reinterpret_cast<uint64_t>(address) % bytes == 0 || !machine().core) return;
+  const char* place = vf_place(address);
+  if (*place) {
+    findf("alignment", "an access of %u bytes at an address that is no multiple of them: %s",
+          unsigned(bytes), place);
+  }
+}
+
+inline void touch(const void* pointer, uint64_t bytes, Mode mode, const void* return_address,
+                  bool vector = false) {
   // Locals of the caller, by far the most accesses: just above this frame on the stack.
   constexpr uint64_t kFrames = 16 * 1024;
   const auto address = reinterpret_cast<uint64_t>(pointer);
@@ -282,7 +341,7 @@ inline void touch(const void* pointer, uint64_t bytes, Mode mode, const void* re
   Machine& m = machine();
   const auto caller = reinterpret_cast<uint64_t>(return_address);
   if (m.entry) {
-    vf_trace().touch(address, bytes, mode, caller);
+    vf_trace().touch(address, bytes, mode, caller, vector);
   } else if (m.core) {
     scalar_touch(*m.core, address, bytes, mode, code_place(caller, m.core->last_at));
   }
@@ -291,12 +350,14 @@ inline void touch(const void* pointer, uint64_t bytes, Mode mode, const void* re
 }  // namespace
 
 #define EMU_CALLER __builtin_return_address(0)
-void vf_read(const void* address, uint64_t bytes) { touch(address, bytes, Mode::Read, EMU_CALLER); }
+void vf_read(const void* address, uint64_t bytes) {
+  touch(address, bytes, Mode::Read, EMU_CALLER, true);
+}
 void vf_write(const void* address, uint64_t bytes) {
-  touch(address, bytes, Mode::Write, EMU_CALLER);
+  touch(address, bytes, Mode::Write, EMU_CALLER, true);
 }
 void vf_atomic(const void* address, uint64_t bytes) {
-  touch(address, bytes, Mode::Atomic, EMU_CALLER);
+  touch(address, bytes, Mode::Atomic, EMU_CALLER, true);
 }
 
 void* seen_memcpy(void* to, const void* from, size_t bytes) {
@@ -320,19 +381,25 @@ void* seen_memset(void* to, int value, size_t bytes) {
 extern "C" {
 #define EMU_HOOK_AS(name, bytes, mode) \
   void __tsan_##name##bytes(void* p) { emu::touch(p, bytes, emu::Mode::mode, EMU_CALLER); }
-#define EMU_HOOK(bytes)                      \
-  EMU_HOOK_AS(read, bytes, Read)             \
-  EMU_HOOK_AS(write, bytes, Write)           \
-  EMU_HOOK_AS(unaligned_read, bytes, Read)   \
-  EMU_HOOK_AS(unaligned_write, bytes, Write) \
-  EMU_HOOK_AS(volatile_read, bytes, Read)    \
-  EMU_HOOK_AS(volatile_write, bytes, Write)
+#define EMU_ALIGNED_HOOK(name, bytes, mode)            \
+  void __tsan_##name##bytes(void* p) {                 \
+    emu::check_natural(p, bytes);                      \
+    emu::touch(p, bytes, emu::Mode::mode, EMU_CALLER); \
+  }
+#define EMU_HOOK(bytes)                          \
+  EMU_ALIGNED_HOOK(read, bytes, Read)            \
+  EMU_ALIGNED_HOOK(write, bytes, Write)          \
+  EMU_ALIGNED_HOOK(volatile_read, bytes, Read)   \
+  EMU_ALIGNED_HOOK(volatile_write, bytes, Write) \
+  EMU_HOOK_AS(unaligned_read, bytes, Read)       \
+  EMU_HOOK_AS(unaligned_write, bytes, Write)
 EMU_HOOK(1)
 EMU_HOOK(2)
 EMU_HOOK(4)
 EMU_HOOK(8)
 EMU_HOOK(16)
 #undef EMU_HOOK
+#undef EMU_ALIGNED_HOOK
 #undef EMU_HOOK_AS
 void __tsan_read_range(void* p, unsigned long n) { emu::touch(p, n, emu::Mode::Read, EMU_CALLER); }
 void __tsan_write_range(void* p, unsigned long n) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/machine.h"
+#include "runtime/simd_order.h"
 
 namespace emu {
 
@@ -15,8 +16,10 @@ class VfTrace {
   // The accesses of the body, merged into runs.
   const std::vector<Access>& finish();
 
-  // `caller`: the return address of the hook that saw it.
-  void touch(uint64_t address, uint64_t bytes, Mode mode, uint64_t caller);
+  // `caller`: the return address of the hook that saw it; `vector`: by an instruction of the vector
+  // unit, not by plain code.
+  void touch(uint64_t address, uint64_t bytes, Mode mode, uint64_t caller, bool vector);
+  void barrier(MemBarrier which) { order_.barrier(which); }
   void thread(uint32_t thread, uint32_t barriers, uint32_t warp_syncs) {
     who_ = (barriers << 12) | thread;
     warp_syncs_ = warp_syncs;
@@ -30,6 +33,7 @@ class VfTrace {
   // Adds where in the body and in the kernel, and reports.
   void report_here(const char* kind, const std::string& message);
   void clash(uint64_t offset, uint32_t other, bool write);
+  void touch_simd(uint64_t offset, uint64_t bytes, Mode mode, bool vector);
   void collect(const std::vector<uint64_t>& bits, Mode mode);
 
   Core* core_ = nullptr;
@@ -46,6 +50,7 @@ class VfTrace {
   std::vector<uint32_t> reader_syncs_, writer_syncs_;
   std::vector<uint32_t> atomic_serial_;
   std::vector<Access> gm_, result_;
+  SimdOrder order_;
   VfCounts counts_;
   uint64_t unwritten_begin_ = 0, unwritten_end_ = 0, unwritten_by_ = 0;
   bool clashed_ = false;

@@ -2,7 +2,7 @@
 //
 // Layouts, all of 512-byte fractals: L1 and L0A and L0B hold [columns/C0][rows/16][16][C0] with
 // C0 = 32 bytes of elements; L0A's rows are m and its columns k, L0B's rows are n and its columns
-// k. L0C holds float32 [n/16][m][16], m rounded up to 16.
+// k. L0C holds float32 or int32 [n/16][m][16], m rounded up to 16.
 #pragma once
 
 #include "emu/dma.h"
@@ -27,10 +27,10 @@ struct ScaleLoad {
 };
 
 struct Mmad {
-  DType type;
+  DType a, b, c;  // of the operands and of the sums
   uint32_t m, k, n;
   uint8_t unit_flag;
-  bool bias, clear, scaled;
+  bool gemv_off, bias, clear, scaled;
 };
 
 struct Fixpipe {
@@ -41,7 +41,7 @@ struct Fixpipe {
   int dual;  // 0: one destination; 1: rows halved over both AIVs; 2: columns halved
   int unit_flag, quant, relu;
   bool nz2nd, nz2dn, split;
-  DType dst_type;
+  DType dst_type, src_type;
 };
 
 void copy_l12l0(Space to, void* dst, const void* src, DType type, const FractalLoad& load, At at);
@@ -84,14 +84,19 @@ void asc_copy_l12l0b_mx(uint64_t dst, T* src, uint32_t x_start, uint32_t y_start
 
 template <class C, class A, class B>
 void asc_mmad(C* c, A* a, B* b, uint32_t m, uint32_t k, uint32_t n, uint32_t unit_flag,
-              bool /*gemv*/, bool bias, bool clear, EMU_LOC) {
-  static_assert(sizeof(A) == sizeof(B), "asc_mmad: operands of two widths are not modelled");
-  emu::mmad(c, a, b, {emu::dtype_of<A>, m, k, n, uint8_t(unit_flag), bias, clear, false}, loc);
+              bool gemv_off, bool bias, bool clear, EMU_LOC) {
+  emu::mmad(c, a, b,
+            {emu::dtype_of<A>, emu::dtype_of<B>, emu::dtype_of<C>, m, k, n, uint8_t(unit_flag),
+             gemv_off, bias, clear, false},
+            loc);
 }
 template <class C, class A, class B>
 void asc_mmad_mx(C* c, A* a, B* b, uint32_t m, uint32_t k, uint32_t n, uint32_t unit_flag,
-                 bool /*gemv*/, bool bias, bool clear, EMU_LOC) {
-  emu::mmad(c, a, b, {emu::dtype_of<A>, m, k, n, uint8_t(unit_flag), bias, clear, true}, loc);
+                 bool gemv_off, bool bias, bool clear, EMU_LOC) {
+  emu::mmad(c, a, b,
+            {emu::dtype_of<A>, emu::dtype_of<B>, emu::dtype_of<C>, m, k, n, uint8_t(unit_flag),
+             gemv_off, bias, clear, true},
+            loc);
 }
 
 template <class T, class U>
@@ -102,7 +107,7 @@ void asc_copy_l0c2ub(T* dst, U* src, uint32_t n, uint32_t m, uint32_t dst_stride
   if (clip_relu) emu::fail("asc_copy_l0c2ub: not modelled", "clip_relu_pre = 1");
   emu::copy_l0c2ub(dst, src,
                    {n, m, dst_stride, src_stride, sub_block, int(dual), int(unit_flag), int(quant),
-                    int(relu), nz2nd, nz2dn, split, emu::dtype_of<T>},
+                    int(relu), nz2nd, nz2dn, split, emu::dtype_of<T>, emu::dtype_of<U>},
                    loc);
 }
 template <class T, class U>
@@ -113,7 +118,7 @@ void asc_copy_l0c2gm(T* dst, U* src, uint32_t n, uint32_t m, uint32_t dst_stride
   if (clip_relu) emu::fail("asc_copy_l0c2gm: not modelled", "clip_relu_pre = 1");
   emu::copy_l0c2gm(dst, src,
                    {n, m, dst_stride, src_stride, 0, 0, int(unit_flag), int(quant), int(relu),
-                    nz2nd, nz2dn, split, emu::dtype_of<T>},
+                    nz2nd, nz2dn, split, emu::dtype_of<T>, emu::dtype_of<U>},
                    loc);
 }
 

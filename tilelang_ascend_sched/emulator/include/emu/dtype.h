@@ -30,8 +30,23 @@ enum class DType : uint8_t {
   E1M2x2,
   S8,
   S16,
-  S32
+  S32,
+  U8,
 };
+
+constexpr const char* dtype_name(DType t) {
+  constexpr const char* kNames[] = {"8-bit",       "16-bit",      "32-bit",      "64-bit",
+                                    "float32",     "float16",     "bfloat16",    "float8_e4m3",
+                                    "float8_e5m2", "float8_e8m0", "float4_e2m1", "float4_e1m2",
+                                    "int8",        "int16",       "int32",       "uint8"};
+  return kNames[int(t)];
+}
+
+// Two elements share a byte.
+constexpr bool is_float4(DType t) { return t == DType::E2M1x2 || t == DType::E1M2x2; }
+constexpr bool is_integer(DType t) {
+  return t == DType::S8 || t == DType::S16 || t == DType::S32 || t == DType::U8;
+}
 
 constexpr uint32_t dtype_bytes(DType t) {
   switch (t) {
@@ -68,6 +83,7 @@ EMU_DTYPE(float, F32)
 EMU_DTYPE(int32_t, S32)
 EMU_DTYPE(int16_t, S16)
 EMU_DTYPE(int8_t, S8)
+EMU_DTYPE(uint8_t, U8)
 EMU_DTYPE(half, F16)
 EMU_DTYPE(bfloat16_t, BF16)
 EMU_DTYPE(float8_e4m3_t, E4M3)

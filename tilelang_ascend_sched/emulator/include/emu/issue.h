@@ -147,19 +147,34 @@ char* ub_base();  // host address of this core's UB; the AIC's is a view never d
 // Issue with Pipe::V, Work.kind kVfSimt or kVfSimd and no declared accesses: what the body loads
 // and stores is recorded while it runs.
 
-// A load or store of the running body: byte-exact, checked against UB and the GM arrays;
-// other addresses (its own stack) are ignored. Code compiled with -fsanitize=thread gets these
-// calls by itself; call them only from EMU_NO_TRACE code.
+// A load or store of the running body, in SIMD bodies one of the vector unit: byte-exact, checked
+// against UB and the GM arrays; other addresses (its own stack) are ignored. Code compiled with
+// -fsanitize=thread gets such calls for its own accesses, which are scalar ones; call these only
+// from EMU_NO_TRACE code.
 void vf_read(const void* address, uint64_t bytes);
 void vf_write(const void* address, uint64_t bytes);
 void vf_atomic(const void* address, uint64_t bytes);
+
+// What a barrier of a SIMD body makes wait: a later load for the stores before. Those that order
+// stores are not followed.
+enum class MemBarrier : uint8_t {
+  kVectorStoreToVectorLoad,
+  kVectorStoreToScalarLoad,
+  kScalarStoreToVectorLoad,
+  kOther,
+};
+void vf_barrier(MemBarrier which);
 
 // Which SIMT thread runs from here on, and how many block-wide barriers it has passed. Accesses
 // of two threads to one byte conflict unless a barrier lies between.
 void vf_thread(uint32_t thread, uint32_t barriers, uint32_t warp_syncs);
 
+// The address in words, "UB byte 12" or "byte 6 of X"; valid until the next call.
+const char* vf_place(const void* address);
+
 // Operation counts of the running body, in lanes, for the time model.
 struct VfCounts {
+  uint32_t line = 0;                       // of a SIMD body, as far as it is known
   uint64_t alu = 0, div = 0, special = 0;  // special: exp, ln, sqrt
   uint64_t loads = 0, stores = 0;          // slots of 256 bytes (SIMD) or accesses (SIMT)
 };

@@ -62,6 +62,15 @@ EMU_SMALL_OPERATOR(<<)
 EMU_SMALL_OPERATOR(>>)
 #undef EMU_SMALL_OPERATOR
 
+template <class T, int N>
+EMU_INLINE constexpr Small<T, N> operator~(Small<T, N> a) {
+  a.x = static_cast<T>(~a.x);
+  if constexpr (N > 1) a.y = static_cast<T>(~a.y);
+  if constexpr (N > 2) a.z = static_cast<T>(~a.z);
+  if constexpr (N > 3) a.w = static_cast<T>(~a.w);
+  return a;
+}
+
 }  // namespace emu
 
 #define EMU_SMALL_TYPE(NAME, T)                                                    \

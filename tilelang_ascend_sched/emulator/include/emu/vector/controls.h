@@ -101,7 +101,8 @@ inline constexpr Post POST_UPDATE{};
 // Names of the distributions that select an overload by element type alone.
 enum dist_t { DINTLV_B8, DINTLV_B16, DINTLV_B32 };
 
-// A body runs its loads and stores in program order here, so barriers among them do nothing.
+// Which pipeline of a body waits for which: V and S are vector and scalar, LD and ST loads and
+// stores.
 enum mem_type_t {
   VV_ALL,
   VST_VLD,
@@ -120,4 +121,18 @@ enum mem_type_t {
   LD_ST,
   ST_ST,
 };
-EMU_VECTOR void asc_mem_bar(mem_type_t) {}
+EMU_VECTOR void asc_mem_bar(mem_type_t type) {
+  switch (type) {
+    case VV_ALL:
+    case VST_VLD:
+      return emu::vf_barrier(emu::MemBarrier::kVectorStoreToVectorLoad);
+    case VS_ALL:
+    case VST_LD:
+      return emu::vf_barrier(emu::MemBarrier::kVectorStoreToScalarLoad);
+    case SV_ALL:
+    case ST_VLD:
+      return emu::vf_barrier(emu::MemBarrier::kScalarStoreToVectorLoad);
+    default:
+      return emu::vf_barrier(emu::MemBarrier::kOther);
+  }
+}

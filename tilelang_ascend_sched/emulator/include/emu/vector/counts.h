@@ -25,4 +25,7 @@ EMU_NO_TRACE inline void begin_body() {
   active_counts->div += div;
 }
 
+// The line of a SIMD body that runs next; calls are put into the text.
+[[gnu::noinline]] EMU_NO_TRACE inline void simd_line(uint32_t line) { active_counts->line = line; }
+
 }  // namespace emu

@@ -156,8 +156,37 @@ EMU_VECTOR void store_blocks(T* dst, const Vec<T>& src, uint32_t block_stride,
   }
 }
 
-// A register whose content is an offset that follows the enclosing loops.
-struct AddressRegister {};
+// Finds the first of two lanes with the same index.
+template <class I, int Count>
+class LaneOf {
+ public:
+  EMU_NO_TRACE LaneOf() { std::memset(lane_, 0xff, sizeof lane_); }
+  // The lane that came with this index before; -1: none.
+  EMU_NO_TRACE int enter(I index, int lane) {
+    uint32_t slot = static_cast<uint32_t>(index) % kSlots;
+    for (; lane_[slot] >= 0; slot = (slot + 1) % kSlots) {
+      if (index_[slot] == index) return lane_[slot];
+    }
+    lane_[slot] = static_cast<int16_t>(lane);
+    index_[slot] = index;
+    return -1;
+  }
+
+ private:
+  static constexpr uint32_t kSlots = 2 * Count;
+  int16_t lane_[kSlots];
+  I index_[kSlots];
+};
+
+// A register that the loop around it moves on by a step each time it comes round, in elements of
+// Bits bits. Calls of asc_update_addr_reg are put into the text in this form.
+struct AddressRegister {
+  int64_t bytes;
+};
+template <int Bits>
+EMU_VECTOR AddressRegister address_register(int64_t trips, uint32_t step) {
+  return {trips * step * (Bits / 8)};
+}
 
 }  // namespace emu
 
@@ -199,15 +228,11 @@ EMU_VECTOR void asc_loadalign_deintlv(emu::Vec<T>& even, emu::Vec<T>& odd, __ubu
   }
 }
 
-// The address register advances with the loops around the load, which this model cannot see.
 template <class T>
-EMU_VECTOR void asc_loadalign_deintlv(emu::Vec<T>&, emu::Vec<T>&, __ubuf__ T*,
-                                      emu::AddressRegister) {
-  emu::fail("an address register is not modelled", "asc_loadalign_deintlv offset");
+EMU_VECTOR void asc_loadalign_deintlv(emu::Vec<T>& even, emu::Vec<T>& odd, __ubuf__ T* src,
+                                      emu::AddressRegister offset) {
+  asc_loadalign_deintlv(even, odd, src + offset.bytes / static_cast<int64_t>(sizeof(T)));
 }
-EMU_VECTOR emu::AddressRegister asc_update_addr_reg_b8(uint32_t) { return {}; }
-EMU_VECTOR emu::AddressRegister asc_update_addr_reg_b16(uint32_t) { return {}; }
-EMU_VECTOR emu::AddressRegister asc_update_addr_reg_b32(uint32_t) { return {}; }
 
 template <class T>
 EMU_VECTOR void asc_storealign(__ubuf__ T* dst, const emu::Vec<T>& src, int32_t offset,
@@ -311,15 +336,25 @@ EMU_VECTOR void asc_gather(emu::Vec<T>& dst, const emu::Vec<T>& src, const emu::
   dst = result;
 }
 
-// Lane i goes to `base + index[i]`; of 8-bit lanes only the even ones.
+// Lane i goes to `base + index[i]`; of 8-bit lanes only the even ones. Which of two lanes with one
+// index stays is not defined.
 template <class T, class I>
 EMU_VECTOR void asc_scatter(__ubuf__ T* base, const emu::Vec<T>& src, const emu::Vec<I>& index,
                             vector_bool mask) {
   constexpr int kStep = sizeof(T) == 1 ? 2 : 1;
+  constexpr int kCount = emu::Vec<T>::kLanes / kStep;
   emu::check_aligned(base, emu::kBlockBytes, "asc_scatter");
   ++emu::active_counts->stores;
-  for (int i = 0; i < emu::Vec<T>::kLanes / kStep; ++i) {
+  emu::LaneOf<emu::Bits<I>, kCount> taken;
+  for (int i = 0; i < kCount; ++i) {
     if (!emu::active<T>(mask, i * kStep)) continue;
+    if (const int other = taken.enter(static_cast<emu::Bits<I>>(index.lane[i]), i); other >= 0) {
+      emu::findf("race-simd",
+                 "asc_scatter: lanes %d and %d both have the index %llu, and which one "
+                 "stays is not defined; line %u",
+                 other * kStep, i * kStep, static_cast<unsigned long long>(index.lane[i]),
+                 emu::active_counts->line);
+    }
     T* at = base + index.lane[i];
     emu::vf_write(at, sizeof(T));
     *at = src.lane[i * kStep];

@@ -205,6 +205,21 @@ EMU_NO_TRACE inline void Region::pass_barrier(uint32_t waiting) {
   }
 }
 
+// The address of an access of several elements at once, which the device wants aligned to all of
+// them; calls are put into the text.
+[[gnu::noinline]] EMU_NO_TRACE inline void report_misaligned(const volatile void* address,
+                                                             uint32_t bytes) {
+  if (misaligned_found) return;
+  misaligned_found = true;
+  findf("alignment", "an access of %u bytes at an address that is no multiple of them: %s", bytes,
+        vf_place(const_cast<const void*>(address)));
+}
+template <class T, class P>
+EMU_INLINE P* whole(P* address) {
+  if (reinterpret_cast<uintptr_t>(address) % sizeof(T)) report_misaligned(address, sizeof(T));
+  return address;
+}
+
 // The coordinates of the running thread. One thread's calls may share a result, which keeps the
 // read out of its loops; the body is entered through a pointer, so threads never share one.
 [[gnu::noinline, gnu::const]] EMU_NO_TRACE inline cce::dim3 thread_index() {
