@@ -318,18 +318,25 @@ def test_endless_scalar_loop_ends_by_idle_time():
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("throw 1;", "crashed: abort (an uncaught exception"),
+        ('throw std::runtime_error("too big");', "crashed: an uncaught exception: too big"),
+        ("throw 1;", "crashed: an uncaught exception: of a type without what()"),
+        ("std::terminate();", "crashed: std::terminate"),
+        ("::abort();", "crashed: abort"),
+        ("::exit(0);", "the kernel ends its process (exit)"),
         ("__builtin_trap();", "crashed: illegal instruction"),
         ("volatile int z = 0; z = 7 / z;", "crashed: arithmetic error"),
         ("recurse(0);", "crashed: stack overflow"),
-        ("::_Exit(0);", "ended with exit status 0"),
+        ("::_Exit(0);", "the kernel ends its process (_Exit)"),
+        ("::pthread_exit(nullptr);", "the kernel ends its process (pthread_exit)"),
+        ("::syscall(SYS_exit_group, 0);", "ended with exit status 0"),
         ("::raise(SIGKILL);", "was killed by SIGKILL"),
     ],
 )
 def test_crashes_name_their_cause(code, message):
     text = vector_kernel(load("ub", "X", 64), code)
     recursion = (
-        "#include <csignal>\n#include <cstdlib>\n"
+        "#include <pthread.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n"
+        "#include <csignal>\n#include <cstdlib>\n#include <exception>\n#include <stdexcept>\n"
         "__attribute__((noinline)) static int recurse(int n) {"
         " volatile char b[4096]; b[n % 4096] = 1; return recurse(n + 1) + b[0]; }\n"
     )

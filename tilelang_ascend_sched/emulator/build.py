@@ -28,6 +28,7 @@ _KERNEL_FLAGS = [
     "-Wno-unknown-pragmas",
     "-Wno-psabi",
 ]
+_LINK_FLAGS = [f"-Wl,--wrap={n}" for n in ("exit", "_exit", "_Exit", "quick_exit", "pthread_exit")]
 # The Cube's arithmetic wants the host's widest vectors.
 _WORKER_FLAGS = [*_COMMON, "-march=native", "-Wno-psabi"]
 _PRELUDE = """#include <tl_templates/ascend/common.h>
@@ -244,7 +245,7 @@ def kernel_library(source: Source) -> Path:
 
     CompileError: the compiler refused it, mostly because an instruction is not modelled.
     """
-    key = _key("kernel", _kernel_headers(), source.text, *_KERNEL_FLAGS)
+    key = _key("kernel", _kernel_headers(), source.text, *_KERNEL_FLAGS, *_LINK_FLAGS)
     folder = _folder("kernels")
     target = folder / f"{key}.so"
     if _cached(target):
@@ -260,7 +261,7 @@ def kernel_library(source: Source) -> Path:
         )
         if done.returncode != 0:
             raise CompileError(explain(done.stderr, source))
-        done = _run([compiler(), "-shared", made, "-o", linked])
+        done = _run([compiler(), "-shared", *_LINK_FLAGS, made, "-o", linked])
         if done.returncode != 0:
             raise CompileError(f"cannot link the kernel: {_first_error(done.stderr)}")
         return _publish(linked, target)
