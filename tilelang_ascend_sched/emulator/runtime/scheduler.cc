@@ -65,6 +65,16 @@ void set_up(Block& block, uint32_t index, int position) {
   }
 }
 
+bool drains(const Entry& entry, uint64_t begin, uint64_t end) {
+  for (int i = 0; i < entry.instr.access_count; ++i) {
+    const Access& a = entry.instr.access[i];
+    if (a.space != Space::L0C) continue;
+    const uint64_t last = a.begin + (a.rows - 1) * a.stride + a.row_bytes;
+    if (a.begin < end && begin < last) return true;
+  }
+  return false;
+}
+
 bool unit_ready(const Core& core, const Entry& entry) {
   if (entry.unit == 0) return true;
   const bool fills = entry.instr.pipe == Pipe::M;
@@ -75,6 +85,10 @@ bool unit_ready(const Core& core, const Entry& entry) {
     bool full = false;
     for (const UnitRegion& r : core.unit_full) full |= a.begin < r.end && r.begin < end;
     if (full == fills) return false;  // M waits until drained, FIX until filled
+    // What another copy is draining is not full for this one.
+    for (const Entry& other : core.pipes[int(Pipe::FIX)].running) {
+      if (other.unit != 0 && drains(other, a.begin, end)) return false;
+    }
   }
   return true;
 }

@@ -1,0 +1,8 @@
+"""Kernels that put the emulator's instructions to work, more of them than the examples use."""
+
+from __future__ import annotations
+
+from examples import Workload
+from tests.emulator_kernels.cube import CUBE
+
+KERNELS: dict[str, Workload] = {w.name: w for w in (*CUBE,)}
