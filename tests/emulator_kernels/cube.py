@@ -23,7 +23,9 @@ def int8_steps():
 
     @T.prim_func
     def int8_steps(
-        A: T.Tensor((64, 256), T.int8), B: T.Tensor((48, 256), T.int8), C: T.Tensor((64, 48), T.int32)
+        A: T.Tensor((64, 256), T.int8),
+        B: T.Tensor((48, 256), T.int8),
+        C: T.Tensor((64, 48), T.int32),
     ):
         with T.Kernel(1):
             a = T.alloc_l1((64, 64), T.int8)
@@ -134,7 +136,9 @@ def transposed_operands(dtype: str):
     def build():
         @T.prim_func
         def transposed_operands(
-            A: T.Tensor((64, 32), dtype), B: T.Tensor((64, 64), dtype), C: T.Tensor((32, 64), T.float32)
+            A: T.Tensor((64, 32), dtype),
+            B: T.Tensor((64, 64), dtype),
+            C: T.Tensor((32, 64), T.float32),
         ):
             with T.Kernel(1):
                 a = T.alloc_l1((64, 32), dtype)
@@ -234,7 +238,9 @@ def any_rows():
 
     @T.prim_func
     def any_rows(
-        A: T.Tensor((m, 64), T.bfloat16), B: T.Tensor((48, 64), T.bfloat16), C: T.Tensor((m, 48), T.float32)
+        A: T.Tensor((m, 64), T.bfloat16),
+        B: T.Tensor((48, 64), T.bfloat16),
+        C: T.Tensor((m, 48), T.float32),
     ):
         with T.Kernel(2) as block:
             a = T.alloc_l1((32, 64), T.bfloat16)
@@ -299,9 +305,7 @@ def scaled_fp4():
             T.copy(B, b)
             T.copy(ScaleA, scale_a)
             T.copy(ScaleB, scale_b)
-            T.gemm_blockscaled(
-                a, b, acc, scale_a, scale_b, transpose_B=True, clear_accum=True
-            )
+            T.gemm_blockscaled(a, b, acc, scale_a, scale_b, transpose_B=True, clear_accum=True)
             T.copy(acc, C)
 
     return scaled_fp4
@@ -379,9 +383,7 @@ def fp4_inputs(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 def fp8_inputs(rng: np.random.Generator) -> dict[str, np.ndarray]:
     return {
-        **{
-            n: rng.integers(-8, 9, (32, 128)).astype(ml_dtypes.float8_e4m3fn) for n in ("A", "B")
-        },
+        **{n: rng.integers(-8, 9, (32, 128)).astype(ml_dtypes.float8_e4m3fn) for n in ("A", "B")},
         **{n: scales(rng) for n in ("ScaleA", "ScaleB")},
     }
 
@@ -443,7 +445,11 @@ CUBE = (
         turned_on_the_way,
         lambda rng: {"A": normal(rng, (32, 64), BF16), "B": normal(rng, (64, 48), BF16)},
         lambda A, B: {"C": (A.astype(np.float32) @ B.astype(np.float32)).astype(BF16)},
-        {"C": Tolerance(1e-2, 1e-2, "a sum next to a rounding boundary of bf16 may fall either way")},
+        {
+            "C": Tolerance(
+                1e-2, 1e-2, "a sum next to a rounding boundary of bf16 may fall either way"
+            )
+        },
     ),
     Workload(
         "batches",
