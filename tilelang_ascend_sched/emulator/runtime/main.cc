@@ -12,9 +12,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <fstream>
 #include <sstream>
 
@@ -175,7 +173,7 @@ const char* fault_name(int signal, uint64_t address, uint64_t stack_pointer) {
     case SIGILL:
       return "illegal instruction (a trap)";
     case SIGABRT:
-      return "abort";
+      return "abort (an uncaught exception or a failed assertion)";
     case SIGBUS:
       return "bus error";
     default:
@@ -220,19 +218,6 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   stop_with(std::move(finding));
 }
 
-void on_terminate() {
-  std::string what = "of a type without what()";
-  try {
-    if (std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
-    what.clear();
-  } catch (const std::exception& e) {
-    what = e.what();
-  } catch (...) {
-  }
-  if (what.empty()) failf("the kernel crashed: std::terminate");
-  failf("the kernel crashed: an uncaught exception: %s", what.c_str());
-}
-
 int idle_limit = 60;
 int idle_ticks = 0;
 uint64_t last_steps = ~0ull;
@@ -253,7 +238,6 @@ void on_tick(int) {
 }
 
 void watch() {
-  std::set_terminate(on_terminate);
   static char stack[64 * 1024];
   stack_t alternate{};
   alternate.ss_sp = stack;
@@ -353,20 +337,6 @@ void run(Job& job) {
 
 }  // namespace
 }  // namespace emu
-
-// Kernels are linked with --wrap for these: they would end the emulator around them.
-extern "C" {
-#define EMU_LEAVE(name) \
-  [[noreturn]] void __wrap_##name(int) { emu::failf("the kernel ends its process (" #name ")"); }
-EMU_LEAVE(exit)
-EMU_LEAVE(_exit)
-EMU_LEAVE(_Exit)
-EMU_LEAVE(quick_exit)
-[[noreturn]] void __wrap_pthread_exit(void*) {
-  emu::failf("the kernel ends its process (pthread_exit)");
-}
-#undef EMU_LEAVE
-}
 
 int main(int argc, char** argv) {
   if (argc != 2) emu::usage("expects one job file");
