@@ -53,6 +53,8 @@ class Settings:
     """Processes that blocks are dealt out to; 0: one a CPU, at most 2."""
     timeline_block: int = -1
     """The block whose events are kept; -1: the slowest."""
+    closure: bool = False
+    """Digest what happens before each access, for ``KernelRun.closure``."""
 
     def check(self) -> None:
         """ValueError names the setting that is wrong and what is allowed."""
@@ -97,7 +99,15 @@ def _job_lines(
             else:
                 lines.append(f"arg array {index[id(argument)]}")
     lines.append("policy " + settings.policy.replace(":", " "))
-    for name in ("seed", "race", "time", "step_budget", "idle_seconds", "timeline_block"):
+    for name in (
+        "seed",
+        "race",
+        "time",
+        "step_budget",
+        "idle_seconds",
+        "timeline_block",
+        "closure",
+    ):
         lines.append(f"{name} {int(getattr(settings, name))}")
     lines.append(f"workers {settings.processes}")
     return lines

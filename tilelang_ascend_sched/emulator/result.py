@@ -54,6 +54,9 @@ class KernelRun:
     """Instructions that started."""
     syncs: tuple[tuple[int, ...], ...]
     """Synchronization instructions executed, by block and core."""
+    closure: int = 0
+    """With ``Settings.closure``: a digest of what happens before each access. Synchronization that
+    can go without changing it orders nothing."""
     times: tuple[dict[str, Any], ...] = ()
     events: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)
     critical_path: tuple[int, ...] = field(default=(), repr=False)
@@ -127,6 +130,7 @@ def from_json(data: dict[str, Any], source: str, printed: str, lines: Mapping[st
             k["name"],
             _tuples(k["executed"]),
             _tuples(k["syncs"]),
+            k["closure"],
             tuple(k["times"]),
             _tuples(k["events"]),
             tuple(k["critical_path"]),

@@ -179,6 +179,7 @@ struct Options {
   bool race = true;
   bool time = true;
   int timeline_block = -1;
+  bool closure = false;  // digest the happens-before relation of all accesses
 };
 
 enum class KernelKind : uint8_t { Mix, Cube, Vector };
@@ -196,6 +197,7 @@ struct Kernel {
 struct BlockStats {
   uint64_t executed[kCores][kPipes] = {};
   uint64_t syncs[kCores] = {};
+  uint64_t closure = 0;  // of blocks that run together, all in the first one's
 };
 
 struct Machine {

@@ -154,6 +154,8 @@ Job read_job(const char* path) {
       words >> options.time;
     } else if (key == "timeline_block") {
       words >> options.timeline_block;
+    } else if (key == "closure") {
+      words >> options.closure;
     } else if (!key.empty()) {
       usage("unknown job line " + key);
     }

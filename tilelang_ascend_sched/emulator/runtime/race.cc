@@ -197,8 +197,33 @@ void RaceCheck::replay() {
   }
 }
 
+uint64_t RaceCheck::closure() const {
+  uint64_t digest = 0;
+  auto mix = [](uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15;
+    return hash ^ (hash >> 29);
+  };
+  for (const Note& n : notes_) {
+    // Where GM lies differs from run to run.
+    const uint64_t base = n.place == kGmPlace ? machine().gm_begin : 0;
+    uint64_t hash = mix(n.place, n.access.begin - base);
+    for (uint64_t value : {n.access.row_bytes, uint64_t(n.access.rows), uint64_t(n.access.stride),
+                           uint64_t(n.mark.mode), uint64_t(n.mark.epoch.agent),
+                           uint64_t(n.mark.epoch.tick), uint64_t(n.block)}) {
+      hash = mix(hash, value);
+    }
+    const int agents = int(last_clock_.size());
+    for (int a = 0; a < agents; ++a) hash = mix(hash, clocks_[n.clock][a]);
+    digest += hash;
+  }
+  return digest;
+}
+
 void RaceCheck::end() {
   if (!machine().options.race) return;
+  if (machine().options.closure) {
+    machine().stats[machine().blocks.front()->index].closure = closure();
+  }
   replay();
   if (machine().kernel->together) records_.clear();  // replay has seen every block
 }

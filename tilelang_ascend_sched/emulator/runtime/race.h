@@ -82,6 +82,9 @@ class RaceCheck {
   void conflict(const Mark& before, const Mark& now, Space space, const std::string& where,
                 int block);
   void replay();
+  // Of every access: what happens before it. Two runs of one program that differ in their
+  // synchronization have the same digest if that difference orders nothing.
+  uint64_t closure() const;
   void enter(ByteOwners& bytes, const Note& note);
 
   std::vector<Site> sites_;

@@ -157,6 +157,7 @@ bool read_partial(const std::string& path) {
       for (int p = 0; p < kPipes; ++p) r.stats[b].executed[c][p] += stats[b].executed[c][p];
       r.stats[b].syncs[c] += stats[b].syncs[c];
     }
+    r.stats[b].closure += stats[b].closure;
   }
   std::vector<TimeModel::BlockTime> times;
   std::vector<TimeModel::Event> events;
@@ -201,7 +202,9 @@ void write_json(const std::string& path) {
       for (int c = 0; c < kCores; ++c) text += (c ? "," : "") + number(r.stats[b].syncs[c]);
       text += "]";
     }
-    text += "],\"times\":[";
+    uint64_t closure = 0;
+    for (const BlockStats& block : r.stats) closure += block.closure;
+    text += "],\"closure\":" + number(closure) + ",\"times\":[";
     std::vector<TimeModel::BlockTime> times = r.times;
     std::sort(times.begin(), times.end(), [](auto& a, auto& b) { return a.block < b.block; });
     for (size_t i = 0; i < times.size(); ++i) {
