@@ -14,6 +14,8 @@ from examples import WORKLOADS, Workload
 from tilelang_ascend_sched.emulator import POLICIES, Result, emulate
 from tilelang_ascend_sched.emulator.result import CORES
 from tilelang_ascend_sched.report.render import render
+from tilelang_ascend_sched.status import BAD, Unable
+from tilelang_ascend_sched.target import one_line
 
 
 @click.command()
@@ -27,7 +29,10 @@ from tilelang_ascend_sched.report.render import render
 )
 @click.option("--list", "listing", is_flag=True, help="Only list the names.")
 def main(names: tuple[str, ...], tiny: bool, policy: str, seed: int, listing: bool) -> None:
-    """Lower the example kernels NAME, run the generated AscendC on the CPU, compare with numpy."""
+    """Lower the example kernels NAME, run the generated AscendC on the CPU, compare with numpy.
+
+    The exit status is 0 if all are right, 1 if one is not, 2 if one cannot be lowered or run.
+    """
     if listing:
         click.echo("\n".join(WORKLOADS))
         return
@@ -36,10 +41,16 @@ def main(names: tuple[str, ...], tiny: bool, policy: str, seed: int, listing: bo
         problem = f"no example {unknown[0]!r}" if unknown else "name an example"
         raise click.UsageError(f"{problem}; there are {', '.join(WORKLOADS)}")
     console = Console()
-    wrong = [name for name in names if not _run(WORKLOADS[name], tiny, policy, seed, console)]
+    wrong = []
+    for name in names:
+        try:
+            right = _run(WORKLOADS[name], tiny, policy, seed, console)
+        except Exception as error:  # TileLang refuses kernels by exceptions of any kind
+            raise Unable(f"{name}: {one_line(error)}") from error
+        wrong += [] if right else [name]
     if wrong:
         console.print(f"[red]wrong results: {', '.join(wrong)}[/red]")
-        sys.exit(1)
+        sys.exit(BAD)
 
 
 def _run(workload: Workload, tiny: bool, policy: str, seed: int, console: Console) -> bool:

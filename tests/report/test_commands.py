@@ -53,8 +53,8 @@ def test_report_takes_pass_configs():
     arguments = ("report", f"{KERNELS}:scale", "--json", "--config")
     report = json.loads(run(*arguments, "tl.ascend_sched.passes=stock"))
     assert {entry["owner"] for entry in report["passes"]} == {"stock"}
-    assert "allowed are auto" in run(*arguments, "tl.ascend_sched.engine=magic", code=1)
-    assert "write KEY=VALUE" in run(*arguments, "engine", code=1)
+    assert "allowed are auto" in run(*arguments, "tl.ascend_sched.engine=magic", code=2)
+    assert "write KEY=VALUE" in run(*arguments, "engine", code=2)
 
 
 def test_prim_func_in_a_file(tmp_path: Path):

@@ -64,7 +64,7 @@ def test_solve_refuses_what_is_no_problem(tmp_path: Path) -> None:
     file = tmp_path / "loop.json"
     file.write_text("{}")
     refused = _run("solve", str(file))
-    assert refused.exit_code != 0 and "'format'" in refused.output
+    assert refused.exit_code == 2 and "'format'" in refused.output
     data = json.loads(chains(1).to_json())
     data["edges"].append({"src": 2, "dst": 0, "latency": 1})
     file.write_text(json.dumps(data))
@@ -77,10 +77,10 @@ def test_solve_says_in_one_line_what_is_out_of_range(tmp_path: Path) -> None:
     file.write_text(chains(1).to_json())
     for option, value in (("--budget", "inf"), ("--budget", "nan"), ("--seed", str(2**31))):
         refused = _run("solve", str(file), option, value)
-        assert refused.exit_code == 1 and isinstance(refused.exception, SystemExit)
+        assert refused.exit_code == 2 and isinstance(refused.exception, SystemExit)
         assert refused.output.startswith("Error: ") and refused.output.count("\n") == 1
     for text in ("[" * 100_000, "9" * 5000, chains(1).to_json().replace("load0", "\\ud800")):
         file.write_text(text)
         refused = _run("solve", str(file))
-        assert refused.exit_code == 1 and isinstance(refused.exception, SystemExit)
+        assert refused.exit_code == 2 and isinstance(refused.exception, SystemExit)
         assert refused.output.startswith("Error: ") and refused.output.count("\n") == 1

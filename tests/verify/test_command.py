@@ -59,5 +59,5 @@ def test_wrong_kernel(tmp_path):
 
 def test_no_such_kernel():
     result = run("examples/gemm_relu.py:nothing")
-    assert result.exit_code not in (0, 2)
+    assert result.exit_code == 2 and isinstance(result.exception, SystemExit)
     assert "nothing" in result.output

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 from rich.console import Console
@@ -23,10 +23,9 @@ from tilelang_ascend_sched.emulator.job import POLICIES, Settings
 from tilelang_ascend_sched.emulator.load import load, make_arguments, summary
 from tilelang_ascend_sched.emulator.result import Finding, KernelRun, Result
 from tilelang_ascend_sched.emulator.timing import Timing, timing
+from tilelang_ascend_sched.status import BAD, FINE, Unable
 from tilelang_ascend_sched.target import one_line
 
-FOUND, WRONG_USE = 1, 2
-"""Exit status when the kernel has findings, and when the command could not do its work."""
 CHECKED_POLICIES = ("eager", "lazy", "random")
 
 
@@ -145,7 +144,7 @@ def _guarded(request: Request, plan: list[tuple[str, int]]) -> list[tuple[Result
     try:
         kernel = load(request.target)
     except ValueError as problem:
-        _refuse(str(problem))
+        raise Unable(str(problem)) from None
     try:
         console = request.console
         quiet = not console.is_terminal
@@ -158,15 +157,11 @@ def _guarded(request: Request, plan: list[tuple[str, int]]) -> list[tuple[Result
                 progress.advance(task)
         return done
     except CompileError as problem:
-        _refuse(str(problem))
+        raise Unable(str(problem)) from None
     except Exception as problem:  # TileLang refuses kernels by exceptions of any kind
         own = type(problem) in (ValueError, RuntimeError)
-        _refuse(one_line(problem) if own else f"{request.target}: {one_line(problem)}")
-
-
-def _refuse(message: str) -> NoReturn:
-    click.echo(f"error: {message}", err=True)
-    sys.exit(WRONG_USE)
+        text = one_line(problem) if own else f"{request.target}: {one_line(problem)}"
+        raise Unable(text) from None
 
 
 def _finish(request: Request, results: list[Result], arguments: dict[str, Any] | None) -> None:
@@ -181,7 +176,7 @@ def _finish(request: Request, results: list[Result], arguments: dict[str, Any] |
         click.echo(json.dumps(_as_json(results[0], findings, figures, arguments), indent=2))
     else:
         _print(Console(), results[0], findings, figures, arguments)
-    sys.exit(FOUND if findings else 0)
+    sys.exit(BAD if findings else FINE)
 
 
 def _distinct(findings: Iterable[Finding]) -> list[Finding]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 from rich.console import Console
 from rich.table import Table
 
 from ..options import Options
 from ..pipeline import PASSES
+from ..status import BAD, Unable
 
 
 @click.command()
@@ -39,23 +42,39 @@ def passes(owners: str) -> None:
     metavar="KEY=VALUE",
     help="A pass-config key, such as tl.ascend_sched.engine=z3.",
 )
-def report(target: str, as_json: bool, settings: tuple[str, ...]) -> None:
-    """Lower the kernel FILE:NAME and print its schedule report."""
+@click.option("--seconds", is_flag=True, help="With --json: times too, which differ every time.")
+def report(target: str, as_json: bool, settings: tuple[str, ...], seconds: bool) -> None:
+    """Lower the kernel FILE:NAME and print its schedule report.
+
+    The exit status is 0 if it has one, 1 if the kernel's schedule is refused (the check of it
+    failed, or a worse one came of it under tl.ascend_sched.strict), 2 if there is none.
+    """
     from ..lowering import lower
+    from ..plug.session import ScheduleError, VerifyError
     from ..target import load_prim_func
     from .render import render
 
     try:
         lowered = lower(load_prim_func(target), pass_configs=_pass_configs(settings))
+    except (ScheduleError, VerifyError) as refused:
+        click.echo(f"{target}: {refused}", err=True)
+        raise click.exceptions.Exit(BAD) from None
     except Exception as error:  # whatever TileLang raises for a kernel or a key that it refuses
         reason = str(error).strip().splitlines() or [type(error).__name__]
         text = str(error) if isinstance(error, ValueError) else reason[-1]
-        raise click.ClickException(f"{target}: {text}") from None
+        raise Unable(f"{target}: {text}") from None
     assert lowered.report is not None  # the plugin is on: importing it turned it on
     if as_json:
-        click.echo(lowered.report.to_json())
+        click.echo(lowered.report.to_json() if seconds else _untimed(lowered.report.to_json()))
     else:
         render(lowered.report)
+
+
+def _untimed(report: str) -> str:
+    def drop(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        return {key: value for key, value in pairs if key != "seconds"}
+
+    return json.dumps(json.loads(report, object_pairs_hook=drop), indent=2)
 
 
 def _pass_configs(settings: tuple[str, ...]) -> dict[str, object]:

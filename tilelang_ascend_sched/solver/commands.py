@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from ..status import BAD, Unable
 from . import smt
 from . import toy as example
 from .answer import ScheduleAnswer
@@ -38,20 +39,24 @@ def solve(
     trips: int | None,
     as_json: bool,
 ) -> None:
-    """Solve the schedule problem saved as JSON in FILE."""
+    """Solve the schedule problem saved as JSON in FILE.
+
+    The exit status is 0 with a schedule, 1 if there is none or the budget finds none, 2 if FILE or
+    an option is refused.
+    """
     try:
         problem = ScheduleProblem.from_json(file.read_text(encoding="utf-8"))
         if trips is not None:
             problem = problem.with_trip_count(trips)
         answer = run_solver(problem, objective=objective, engine=engine, budget=budget, seed=seed)
     except ValueError as error:  # of the problem, its text, or a figure out of range
-        raise click.ClickException(f"{file}: {error}") from None
+        raise Unable(f"{file}: {error}") from None
     if as_json:
         click.echo(answer.to_json(indent=2))
     else:
         show(Console(), problem, answer)
     if not answer.solved:
-        raise click.exceptions.Exit(1)
+        raise click.exceptions.Exit(BAD)
 
 
 def show(console: Console, problem: ScheduleProblem, answer: ScheduleAnswer) -> None:
