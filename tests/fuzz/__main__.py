@@ -1,0 +1,131 @@
+"""``python -m tests.fuzz``: a long run, in processes of their own so that a crash is one outcome.
+
+Prints every disagreement, then counts by outcome and by feature.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+AT_ONCE = 8
+"""Programs that are compiled together."""
+A_PROCESS = 64
+"""Programs that one process tries."""
+
+
+SECONDS = 120
+"""That a process may take over programs that are compiled together; only against hanging."""
+
+
+@click.command()
+@click.option("--programs", default=200, help="How many to try.")
+@click.option("--seed", default=0, help="Of the first program; the others follow.")
+@click.option("--passes", default="ours", help="A value of tl.ascend_sched.passes, or stock.")
+@click.option("--mutants", default=0, help="Changed kernels to try for each program.")
+@click.option("--log", type=click.Path(path_type=Path), help="Also append outcomes, as JSON lines.")
+@click.option("--worker", default=0, hidden=True, help="Be a process that tries as many at once.")
+def main(
+    programs: int, seed: int, passes: str, mutants: int, log: Path | None, worker: int
+) -> None:
+    """Try random kernels and compare what the check, the emulator and numpy say."""
+    if worker:
+        _work(range(seed, seed + programs), passes, mutants, worker)
+        return
+    from tests.fuzz.judge import AGREED
+
+    outcomes: Counter[str] = Counter()
+    tried: Counter[str] = Counter()
+    for line in _outcomes(range(seed, seed + programs), passes, mutants):
+        outcomes[line["kind"]] += 1
+        tried.update(line["features"])
+        if line["kind"] not in AGREED:
+            print(f"{line['name']} ({passes}): {line['kind']}\n{line['detail']}", flush=True)
+        if log is not None:
+            with log.open("a") as file:
+                file.write(json.dumps({"passes": passes, **line}) + "\n")
+    print("\noutcomes")
+    for kind, number in outcomes.most_common():
+        print(f"{number:7} {kind}")
+    print("\nfeatures, in programs")
+    for name, number in sorted(tried.items()):
+        print(f"{number:7} {name}")
+
+
+def _outcomes(seeds: range, passes: str, mutants: int) -> Iterator[dict[str, Any]]:
+    """Of all programs. Those at which a process dies are tried again one by one."""
+    at = seeds.start
+    while at < seeds.stop:
+        part = range(at, min(at + A_PROCESS, seeds.stop))
+        at, died = yield from _process(part, passes, mutants, AT_ONCE)
+        if died:
+            again = range(at, min(at + AT_ONCE, seeds.stop))
+            for seed in again:
+                _, died = yield from _process(range(seed, seed + 1), passes, mutants, 1)
+                if died:
+                    name = f"k{seed}"
+                    yield {"name": name, "kind": "no end", "detail": died, "features": []}
+            at = again.stop
+
+
+def _process(
+    seeds: range, passes: str, mutants: int, at_once: int
+) -> Generator[dict[str, Any], None, tuple[int, str]]:
+    """Outcomes of one process; returns the seed to go on with, and its last words if it died."""
+    command = [sys.executable, "-m", "tests.fuzz", "--worker", str(at_once)]
+    command += ["--seed", str(seeds.start), "--programs", str(len(seeds))]
+    command += ["--passes", passes, "--mutants", str(mutants)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    )
+    at, other = seeds.start, ""
+    assert process.stdout is not None
+    for text in process.stdout:
+        if text.startswith('{"next'):
+            line = json.loads(text)
+            at = line.pop("next")
+            yield from line["outcomes"]
+        else:
+            other = (other + text)[-2000:]
+    if process.wait() == 0 and at == seeds.stop:
+        return at, ""
+    words = " | ".join(other.strip().splitlines()[-3:])
+    return at, f"the process ended with status {process.returncode}: {words}"
+
+
+def _work(seeds: range, passes: str, mutants: int, at_once: int) -> None:
+    warnings.simplefilter("ignore")
+    import tilelang_ascend_sched  # noqa: F401  # puts TileLang's own TVM on the path
+    from tests.fuzz.features import features
+    from tests.fuzz.generate import generate
+    from tests.fuzz.judge import judge, ours
+
+    with tempfile.TemporaryDirectory() as folder:
+        for first in range(seeds.start, seeds.stop, at_once):
+            signal.alarm(SECONDS)  # native code that does not come back ends the process
+            part = range(first, min(first + at_once, seeds.stop))
+            programs = [generate(each, ours(passes)) for each in part]
+            outcomes = [
+                {
+                    "name": outcome.program.name,
+                    "kind": outcome.kind,
+                    "detail": outcome.detail,
+                    "features": [] if outcome.mutant else sorted(features(outcome.program)),
+                }
+                for outcome in judge(programs, Path(folder), passes, mutants)
+            ]
+            print("\n" + json.dumps({"next": part.stop, "outcomes": outcomes}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,269 @@
+"""Lowers programs, asks the check and the emulator about them, and compares what they say."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import tilelang
+from tvm import IRModule
+from tvm.ir.instrument import pass_instrument
+from tvm.ir.transform import PassContext
+from tvm.target import Target
+from tvm.tirx import PrimFunc
+
+import tilelang_ascend_sched as sched
+from tests.fuzz import meaning
+from tests.fuzz.execute import Batch
+from tests.fuzz.model import SLOTS, Program
+from tests.fuzz.mutants import pick
+from tests.fuzz.source import write
+from tilelang_ascend_sched.options import Options
+from tilelang_ascend_sched.verify import (
+    HINTS_PASS,
+    LAST_PASS,
+    NOT_PROVEN,
+    REFUSED,
+    VerifyReport,
+    conflict_hints,
+    device_functions,
+    verify,
+)
+
+NUMBERS = (0, 1, 4)
+"""Values of ``n`` that a program with a run-time number is run with."""
+MORE = 6
+"""Inputs beyond the usual and those named, before a refusal is called a false alarm."""
+NUMBERS_OF = "numbers of"
+STARVED = ("MTE1", "MTE2", "MTE3", "FIX", "M", "V")
+
+RIGHT = "right"
+AGREED_WRONG = "wrong, all agree"
+FALSE_ALARM = "refused, but runs right"
+MISSED = "proven, but runs wrong"
+WRONG_NUMBERS = "wrong numbers without a race"
+UNPROVEN = "not proven"
+REFUSED_KERNEL = "refused by the compiler"
+AGREED = (RIGHT, f"mutant {RIGHT}", f"mutant {AGREED_WRONG}")
+"""Nothing to explain. A program as it was lowered must not be wrong, a mutant may."""
+UNDECIDED = (UNPROVEN, f"mutant {UNPROVEN}", REFUSED_KERNEL)
+"""Nothing that contradicts anything."""
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A program's AscendC text, the module that the check reads, and the hints in it."""
+
+    program: Program
+    text: str
+    module: IRModule
+    hints: tuple[tuple[str, str, str], ...]
+
+    @property
+    def device(self) -> PrimFunc:
+        (func,) = device_functions(self.module)
+        return func
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a program. detail: messages of those that complain."""
+
+    program: Program
+    kind: str
+    detail: str = ""
+    mutant: bool = False
+    report: VerifyReport | None = field(default=None, repr=False)
+
+
+class Refused(Exception):
+    """TileLang or one of our passes refused the kernel."""
+
+
+@pass_instrument
+class _Grab:
+    module: IRModule
+    hints: tuple[tuple[str, str, str], ...] = ()
+
+    def run_before_pass(self, mod: IRModule, info: Any) -> None:
+        if info.name == HINTS_PASS:
+            self.hints = conflict_hints(mod)
+
+    def run_after_pass(self, mod: IRModule, info: Any) -> None:
+        if info.name == LAST_PASS:
+            self.module = mod
+
+
+def build(program: Program, folder: Path) -> PrimFunc:
+    """The program as a prim_func, imported from a file in ``folder``: TileLang reads files."""
+    path = folder / f"{program.name}.py"
+    path.write_text(write(program))
+    spec = importlib.util.spec_from_file_location(f"fuzzed_{program.name}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module.build()
+
+
+@contextmanager
+def switched(passes: str) -> Iterator[None]:
+    with sched.disabled() if passes == "stock" else sched.enabled():
+        yield
+
+
+def lower(program: Program, folder: Path, passes: str) -> Lowered:
+    """``passes``: a value of ``tl.ascend_sched.passes``; ``stock`` is TileLang without us."""
+    grab = _Grab()
+    config: dict[str, Any] = {"tl.enable_auto_schedule": program.scheduled}
+    for key, value in program.configs:
+        if passes != "stock" or not key.startswith("tl.ascend_sched."):
+            config[key] = value
+    if passes != "stock":
+        config |= {"tl.ascend_sched.passes": passes, "tl.ascend_sched.verify": "off"}
+    try:
+        with switched(passes):
+            func = build(program, folder)
+            with PassContext(opt_level=3, config=config, instruments=[grab]), Target("ascend"):
+                text = tilelang.lower(func, target="ascend").kernel_source
+    except Exception as error:
+        raise Refused(f"{type(error).__name__}: {error}") from error
+    return Lowered(program, text, grab.module, grab.hints)
+
+
+def arguments(program: Program, arrays: dict[str, np.ndarray], n: int) -> dict[str, Any]:
+    """What the kernel is called with, by name: copies of ``arrays`` in its types."""
+    given: dict[str, Any] = {name: array.copy() for name, array in arrays.items()}
+    dtype = ml_dtypes.bfloat16 if program.dtype == "bfloat16" else np.float16
+    for name in ("A", "B"):
+        given[name] = arrays[name].astype(dtype)
+    return given | {"n": n, "N": np.zeros((n, 8), np.float32)}
+
+
+def policies(program: Program) -> tuple[tuple[str, int], ...]:
+    """Names and seeds, from the program's name."""
+    seed = sum(program.name.encode())
+    return (("lazy", seed), ("random", seed), (f"starve:{STARVED[seed % len(STARVED)]}", seed))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One lowered text, to be run with inputs of choice."""
+
+    program: Program
+    text: str
+    batch: Batch
+
+    def complaints(self, inputs: Sequence[tuple[int, dict[str, np.ndarray]]]) -> list[str]:
+        """What the emulator finds, and which numbers are wrong."""
+        found: list[str] = []
+        written = [name for name in ("Y", "Z", "C") if name in self.batch.parameters(self.text)]
+        for n, arrays in inputs:
+            expected = meaning.run(self.program, arrays, n)
+            for policy, seed in policies(self.program):
+                given = arguments(self.program, arrays, n)
+                result = self.batch.run(
+                    self.text, given, blocks=self.program.blocks, policy=policy, seed=seed
+                )
+                found += [f"{policy}, n = {n}: {finding}" for finding in result.findings[:2]]
+                for name in written:
+                    wrong = np.argwhere(given[name] != expected[name])
+                    if len(wrong):
+                        place = f"{len(wrong)} differ, first at {wrong[0]}"
+                        found.append(f"{policy}, n = {n}: {NUMBERS_OF} {name}: {place}")
+        return found
+
+
+def usual(program: Program) -> list[tuple[int, dict[str, np.ndarray]]]:
+    """Inputs that every program is run with."""
+    numbers = NUMBERS if program.dynamic else (0, 0)
+    return [(n, meaning.inputs(program, seed)) for seed, n in enumerate(numbers)]
+
+
+def named(program: Program, report: VerifyReport) -> list[tuple[int, dict[str, np.ndarray]]]:
+    """Inputs that a refusal speaks of, as far as the program may be called with them; and others.
+
+    Elements are named by their byte, all of them of four bytes.
+    """
+    found = []
+    for number, finding in enumerate(report.findings[:3]):
+        arrays, n = meaning.inputs(program, seed=number), NUMBERS[-1]
+        for name, at, value in re.findall(r"(\w+)(?:\[(\d+)\])? = (-?\d+)", finding.inputs):
+            if name == "n":
+                n = min(int(value), SLOTS)
+            elif name in meaning.LARGEST:
+                arrays[name].flat[int(at) // 4] = min(max(int(value), 0), meaning.LARGEST[name])
+        found.append((n, arrays))
+    others = range(2, 2 + MORE)
+    return found + [(seed % SLOTS, meaning.inputs(program, seed)) for seed in others]
+
+
+def compare(trial: Trial, report: VerifyReport, what: str = "") -> Outcome:
+    """What the three say of one lowered program, or of a mutant of it."""
+    program = trial.program
+    wrong = trial.complaints(usual(program))
+    if not wrong and report.verdict == REFUSED:
+        wrong = trial.complaints(named(program, report))
+    kind = _kind(report.verdict, wrong)
+    if what:
+        kind = f"mutant {kind}"
+    said = "\n".join(filter(None, [what, str(report), *wrong[:4]]))
+    return Outcome(program, kind, said, bool(what), report)
+
+
+def _kind(verdict: str, wrong: list[str]) -> str:
+    if verdict == NOT_PROVEN:
+        return AGREED_WRONG if wrong else UNPROVEN
+    if verdict == REFUSED:
+        return AGREED_WRONG if wrong else FALSE_ALARM
+    if not wrong:
+        return RIGHT
+    return WRONG_NUMBERS if all(f" {NUMBERS_OF} " in text for text in wrong) else MISSED
+
+
+def judge(
+    programs: Sequence[Program], folder: Path, passes: str, changes: int = 0
+) -> list[Outcome]:
+    """One outcome for each program, and one for each of ``changes`` mutants of it.
+
+    passes: see :func:`lower`.
+    """
+    found: list[Outcome] = []
+    lowered: list[Lowered] = []
+    for program in programs:
+        try:
+            lowered.append(lower(program, folder, passes))
+        except Refused as refusal:
+            found.append(Outcome(program, REFUSED_KERNEL, str(refusal)))
+    altered = {
+        each.program.name: pick(each.device, each.module, changes, seed=each.program.blocks)
+        for each in lowered
+    }
+    texts = [each.text for each in lowered]
+    texts += [changed.text for each in altered.values() for changed in each]
+    if not texts:
+        return found
+    batch = Batch(texts)
+    for each in lowered:
+        report = verify(each.device, each.hints)
+        found.append(compare(Trial(each.program, each.text, batch), report))
+        for changed in altered[each.program.name]:
+            report = verify(changed.mutant.func, each.hints)
+            trial = Trial(each.program, changed.text, batch)
+            found.append(compare(trial, report, str(changed.mutant)))
+    return found
+
+
+def ours(passes: str) -> frozenset[str]:
+    """Names of the passes that are ours under ``passes``."""
+    if passes == "stock":
+        return frozenset()
+    return frozenset(name for name, mine in Options(passes=passes).owners().items() if mine)

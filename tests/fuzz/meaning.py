@@ -1,0 +1,218 @@
+"""What a program computes, by numpy: one block after the other, one statement after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tests.fuzz.model import (
+    HALF,
+    INT,
+    INTS,
+    L0C,
+    L1A,
+    L1B,
+    LIMIT,
+    NARROW_LIMIT,
+    SLOTS,
+    UB,
+    WIDTH,
+    Cell,
+    Expr,
+    Gemm,
+    Hint,
+    If,
+    Load,
+    Loop,
+    Narrow,
+    Part,
+    PerCore,
+    Program,
+    Ref,
+    Stmt,
+    Store,
+    Task,
+    Test,
+    ToL1,
+    ToUb,
+    UbCell,
+    Vec,
+    While,
+    statements,
+)
+
+ROWS_OF = {"A": 32, "B": WIDTH, "C": 32}
+"""Rows of a slot in the Cube's tensors."""
+
+
+LARGEST = {"P": SLOTS - 1, "Q": 3, "U": 3}
+"""Of the elements of integer tensors; the least is 0."""
+
+
+def slot_rows(program: Program, tensor: str) -> int:
+    return ROWS_OF.get(tensor, program.slot_rows)
+
+
+def inputs(program: Program, seed: int) -> dict[str, np.ndarray]:
+    """Tensors by name, float32 where the kernel has a Cube operand type; small whole numbers.
+
+    P is a permutation if the program says that nothing in it is there twice, or if seed is 0.
+    """
+    rng = np.random.default_rng(seed)
+    arrays: dict[str, np.ndarray] = {}
+    for name in ("X", "Y", "Z", "A", "B", "C"):
+        shape = (program.blocks * SLOTS * slot_rows(program, name), WIDTH)
+        arrays[name] = rng.integers(-3, 4, shape).astype(np.float32)
+    hinted = any(isinstance(s, Hint) and s.tensor for s in statements(program.body))
+    distinct = hinted or seed == 0
+    places = rng.permutation(SLOTS) if distinct else rng.integers(0, SLOTS, SLOTS)
+    arrays["P"] = places.astype(np.int32)
+    arrays["Q"] = rng.integers(0, 4, SLOTS).astype(np.int32)
+    arrays["U"] = rng.integers(0, 4, (SLOTS, INTS)).astype(np.int32)
+    return arrays
+
+
+def run(program: Program, arrays: dict[str, np.ndarray], n: int) -> dict[str, np.ndarray]:
+    """The tensors after the kernel."""
+    after = {name: array.copy() for name, array in arrays.items()}
+    for block in range(program.blocks):
+        _Block(program, after, {"block": block, "n": n}).execute(program.body)
+    return after
+
+
+@dataclass
+class _Block:
+    program: Program
+    tensors: dict[str, np.ndarray]
+    variables: dict[str, int]
+
+    def __post_init__(self) -> None:
+        rows, halves = self.program.rows, self.program.halves
+        shapes = {
+            UB: (halves, rows, WIDTH),
+            HALF: (halves, rows, WIDTH),
+            INT: (INTS,),
+            L1A: (32, WIDTH),
+            L1B: (WIDTH, WIDTH),
+            L0C: (32, WIDTH),
+        }
+        self.memory = {
+            b.name: np.zeros((b.ring or 1, *shapes[b.kind]), np.float32)
+            for b in self.program.buffers
+        }
+
+    def execute(self, body: tuple[Stmt, ...]) -> None:
+        for stmt in body:
+            self._execute(stmt)
+
+    def _execute(self, stmt: Stmt) -> None:
+        match stmt:
+            case Load():
+                self._load(stmt)
+            case Store():
+                self._store(stmt)
+            case Vec():
+                self._vec(stmt)
+            case Narrow():
+                cut = np.clip(self._tile(stmt.source), -NARROW_LIMIT, NARROW_LIMIT)
+                self._tile(stmt.target)[:] = cut
+            case Gemm():
+                acc = self.memory[stmt.acc][0]
+                if stmt.clear if isinstance(stmt.clear, bool) else self._holds(stmt.clear):
+                    acc[:] = 0
+                acc += self.memory[stmt.a][0] @ self.memory[stmt.b][0].T
+            case ToUb():
+                self._tile(stmt.target)[:] = self.memory[stmt.source][0].reshape(2, -1, WIDTH)
+            case ToL1():
+                self.memory[stmt.target][0][:] = self._tile(stmt.source).reshape(-1, WIDTH)
+            case Task():
+                self.execute(stmt.body)
+            case PerCore():
+                self._execute(stmt.first if self.variables["block"] == 0 else stmt.second)
+            case If():
+                self.execute(stmt.body if self._holds(stmt.test) else stmt.otherwise)
+            case Loop():
+                for turn in range(self._value(stmt.extent)):
+                    self.variables[stmt.variable] = turn
+                    self.execute(stmt.body)
+            case While():
+                self.variables[stmt.variable] = 0
+                while self.variables[stmt.variable] < self._value(stmt.bound):
+                    self.execute(stmt.body)
+                    self.variables[stmt.variable] += 1
+            case Hint():
+                pass
+
+    def _value(self, expr: Expr) -> int:
+        total = expr.constant
+        for factor, atom in expr.terms:
+            match atom:
+                case Cell(tensor, index):
+                    value = int(self.tensors[tensor][self._value(index)])
+                case UbCell(buffer, element):
+                    value = int(self.memory[buffer][0][element])
+                case _:
+                    value = self.variables[atom]
+            total += factor * value
+        return total % expr.modulus if expr.modulus else total
+
+    def _holds(self, test: Test) -> bool:
+        left, right = self._value(test.left), self._value(test.right)
+        return left == right if test.equal else left < right
+
+    def _tile(self, ref: Ref) -> np.ndarray:
+        """Of a tile buffer: halves x rows x WIDTH, to be read or written."""
+        return self.memory[ref.buffer][self._value(ref.slot) if ref.slot else 0]
+
+    def _slot(self, tensor: str, slot: Expr) -> np.ndarray:
+        rows = slot_rows(self.program, tensor)
+        first = (self.variables["block"] * SLOTS + self._value(slot)) * rows
+        return self.tensors[tensor][first : first + rows]
+
+    def _load(self, stmt: Load) -> None:
+        if stmt.tensor == "U":
+            self.memory[stmt.target.buffer][0][:] = self.tensors["U"][self._value(stmt.slot)]
+            return
+        tile, source = self._tile(stmt.target), self._slot(stmt.tensor, stmt.slot)
+        if self.program.buffer(stmt.target.buffer).kind in (L1A, L1B):
+            tile[:] = source
+            return
+        for half in range(self.program.halves):
+            rows = _rows(stmt.part, half, split=stmt.split)
+            _cut(tile[half], stmt.part)[:] = source[rows, _columns(stmt.part)]
+
+    def _store(self, stmt: Store) -> None:
+        target = self._slot(stmt.tensor, stmt.slot)
+        if self.program.buffer(stmt.source.buffer).kind == L0C:
+            target[:] = self.memory[stmt.source.buffer][0]
+            return
+        tile = self._tile(stmt.source)
+        for half in range(self.program.halves):
+            rows = _rows(stmt.part, half, split=self.program.halves == 2)
+            target[rows, _columns(stmt.part)] = _cut(tile[half], stmt.part)
+
+    def _vec(self, stmt: Vec) -> None:
+        target = self._tile(stmt.target)
+        for half in range(self.program.halves):
+            out = _cut(target[half], stmt.part)
+            result = np.full(out.shape, self._value(stmt.constant), np.float32)
+            if stmt.source is not None:
+                result += _cut(self._tile(stmt.source)[half], stmt.part) * np.float32(stmt.factor)
+            if stmt.adds:
+                result += out
+            out[:] = np.clip(result, -LIMIT, LIMIT)
+
+
+def _cut(tile: np.ndarray, part: Part) -> np.ndarray:
+    return tile[part.row : part.row + part.rows, _columns(part)]
+
+
+def _columns(part: Part) -> slice:
+    return slice(part.column, part.column + part.columns)
+
+
+def _rows(part: Part, half: int, *, split: bool) -> slice:
+    """Rows of the slot that go with a part of a Vector core's tile."""
+    first = 2 * part.row + half * part.rows if split else part.row
+    return slice(first, first + part.rows)
