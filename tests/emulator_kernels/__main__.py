@@ -6,7 +6,8 @@ from __future__ import annotations
 import sys
 
 from tests.emulator_kernels import KERNELS
-from tests.kernels.run import complaints, lowered
+from tests.emulator_kernels.run import complaints
+from tests.kernels.run import lowered
 from tilelang_ascend_sched.emulator import POLICIES
 
 
