@@ -90,6 +90,7 @@ class _Maker:
         self.turns = 1
         self.left = rng.randint(3, 9)  # statements still to be made
         self.variables = 0
+        self.unknowns = self.rng.choices((0, 1, 2, 4), (4, 6, 4, 1))[0]  # still allowed
         self.guards = 0  # around the present place, inside the innermost loop
 
     def chance(self, probability: float) -> bool:
@@ -182,7 +183,7 @@ class _Maker:
             return Expr(constant=self.rng.randrange(SLOTS))
         variable, turns = self.rng.choice(self.loops[-2:])
         step, offset = self.rng.choice((0, 1, 1, 1, 2)), self.rng.choice((0, 0, 0, 1, 2))
-        if step == 1 and self.chance(0.1):
+        if step == 1 and self.chance(0.1) and self.unknown():
             return Expr(((1, Cell("P", Expr(((1, variable),), 0, SLOTS))),))
         if step == 1 and self.chance(0.15) and len(self.loops) > 1:
             outer = self.loops[0][0]
@@ -194,40 +195,42 @@ class _Maker:
     def count(self) -> tuple[Expr, int | None, list[Stmt]]:
         """A trip count; its value if it is a constant; what comes before."""
         pick = self.rng.random()
-        if self.dynamic and pick < 0.35:
-            return Expr(((1, "n"),), self.rng.choice((0, 0, 1))), None, []
-        if pick < 0.45:
-            return Expr(((1, Cell("Q", self.index())),)), None, []
-        if pick < 0.5 and self.names(INT):
-            name = self.name_of(INT)
-            before = self.ensure(name)
-            return Expr(((1, UbCell(name, self.rng.randrange(INTS))),)), None, before
-        if pick < 0.53 and self.loops:
-            return Expr(((1, self.loops[-1][0]),), 1), None, []
-        if pick < 0.56 and self.blocks > 1:
+        if self.blocks > 1 and pick < 0.03:
             return Expr(((1, "block"),), 1), None, []
+        if self.loops and pick < 0.07 and not self.loops[-1][0].startswith("w"):
+            return Expr(((1, self.loops[-1][0]),), 1), None, []
+        if pick < 0.45 and self.unknown():
+            if self.dynamic and self.chance(0.5):
+                return Expr(((1, "n"),), self.rng.choice((0, 0, 1))), None, []
+            if self.names(INT) and self.chance(0.3):
+                name = self.name_of(INT)
+                before = self.ensure(name)
+                return Expr(((1, UbCell(name, self.rng.randrange(INTS))),)), None, before
+            return Expr(((1, Cell("Q", self.index())),)), None, []
         value = self.rng.choices(range(7), (1, 3, 4, 4, 4, 3, 1))[0]
         return Expr(constant=value), value, []
+
+    def unknown(self) -> bool:
+        """Whether one more place may depend on what only run-time inputs tell.
+
+        Each of them multiplies the ways through a kernel, and the check gives up at a thousand.
+        """
+        if self.unknowns == 0:
+            return False
+        self.unknowns -= 1
+        return True
 
     def test(self) -> tuple[Test, list[Stmt]]:
         """A condition, and what comes before."""
         pick = self.rng.random()
-        if self.names(INT) and pick < 0.15:
-            name = self.name_of(INT)
-            cell = Expr(((1, UbCell(name, self.rng.randrange(INTS))),))
-            return Test(cell, Expr(constant=2)), self.ensure(name)
-        if pick < 0.3:
-            cell = Expr(((1, Cell("P", self.index())),))
-            return Test(cell, Expr(constant=self.rng.choice((2, 4, 6)))), []
-        if pick < 0.4 and self.blocks > 1:
+        if pick < 0.1 and self.blocks > 1:
             return Test(Expr(((1, "block"),)), Expr(), equal=True), []
-        if not self.loops:
-            cell = Expr(((1, Cell("Q", self.index())),))
-            return Test(cell, Expr(constant=self.rng.randrange(4)), equal=True), []
+        if pick < 0.5 or not self.loops:
+            if self.unknown():
+                return self.unknown_test()
+            if not self.loops:
+                return Test(Expr(), Expr(constant=self.rng.randint(0, 1))), []
         variable, _ = self.rng.choice(self.loops)
-        if self.dynamic and pick < 0.6:
-            factor, offset = self.rng.choice((1, 2, 3)), self.rng.choice((0, 1))
-            return Test(Expr(((factor, variable),), offset), Expr(((1, "n"),))), []
         if pick < 0.7:
             return Test(Expr(((1, variable),)), Expr(constant=self.rng.randint(1, 3))), []
         modulus = self.rng.choice((2, 3))
@@ -235,6 +238,21 @@ class _Maker:
         if self.chance(0.5):
             return Test(left, Expr(constant=self.rng.randrange(modulus)), equal=True), []
         return Test(left, Expr(constant=self.rng.randrange(1, modulus))), []
+
+    def unknown_test(self) -> tuple[Test, list[Stmt]]:
+        if self.names(INT) and self.chance(0.4):
+            name = self.name_of(INT)
+            cell = Expr(((1, UbCell(name, self.rng.randrange(INTS))),))
+            return Test(cell, Expr(constant=2)), self.ensure(name)
+        if self.dynamic and self.loops and self.chance(0.6):
+            factor, offset = self.rng.choice((1, 2, 3)), self.rng.choice((0, 1))
+            left = Expr(((factor, self.rng.choice(self.loops)[0]),), offset)
+            return Test(left, Expr(((1, "n"),))), []
+        if self.chance(0.5):
+            cell = Expr(((1, Cell("Q", self.index())),))
+            return Test(cell, Expr(constant=self.rng.randrange(4)), equal=True), []
+        cell = Expr(((1, Cell("P", self.index())),))
+        return Test(cell, Expr(constant=self.rng.choice((2, 4, 6)))), []
 
     def part(self, *, whole_rows: bool = False) -> Part:
         rows, columns = (0, self.rows), (0, WIDTH)
@@ -290,7 +308,7 @@ class _Maker:
         offset = self.scheduled and self.chance(0.3)
         manual: tuple[int, ...] = ()
         simple = not any(isinstance(s, If | Loop | While | Hint) for s in statements(body))
-        if offset and simple and self.chance(0.6):
+        if offset and simple and self.chance(0.4):
             manual = tuple(sorted(self.rng.randint(0, 2) for _ in body))
         stages = self.rng.randint(1, 3)
         return [*before, Loop(variable, kind, extent, body, stages, offset, manual)]

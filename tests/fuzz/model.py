@@ -283,3 +283,17 @@ def statements(body: tuple[Stmt, ...]) -> list[Stmt]:
     for stmt in body:
         found += [stmt, *statements(children(stmt))]
     return found
+
+
+def refs(stmt: Stmt) -> list[Ref]:
+    """The operands of a statement that may be in a ring or behind an alias."""
+    match stmt:
+        case Load() | ToUb():
+            return [stmt.target]
+        case Store() | ToL1():
+            return [stmt.source]
+        case Vec():
+            return [stmt.target] + ([stmt.source] if stmt.source else [])
+        case Narrow():
+            return [stmt.target, stmt.source]
+    return []

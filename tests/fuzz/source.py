@@ -37,6 +37,7 @@ from tests.fuzz.model import (
     UbCell,
     Vec,
     While,
+    refs,
     statements,
 )
 
@@ -83,7 +84,7 @@ class _Writer:
         self.program = program
         self.all = statements(program.body)
         self.one_row = program.rows == 1
-        self.flat = {ref.buffer for stmt in self.all for ref in _refs(stmt) if ref.flat}
+        self.flat = {ref.buffer for stmt in self.all for ref in refs(stmt) if ref.flat}
 
     def module(self) -> str:
         p = self.program
@@ -353,16 +354,3 @@ class _Writer:
         if not self.program.scheduled:
             lines = [each for line in lines for each in (line, _BARRIER)]
         return [f"for s in T.serial({WIDTH // DEPTH}):", *_indent(lines)]
-
-
-def _refs(stmt: Stmt) -> list[Ref]:
-    match stmt:
-        case Load() | ToUb():
-            return [stmt.target]
-        case Store() | ToL1():
-            return [stmt.source]
-        case Vec():
-            return [stmt.target] + ([stmt.source] if stmt.source else [])
-        case Narrow():
-            return [stmt.target, stmt.source]
-    return []

@@ -1,0 +1,58 @@
+"""What random programs have shown, each at its smallest.
+
+``WRONG``: TileLang's passes lower these wrongly, and the check, the race check and numpy agree that
+they are wrong; the generator leaves them out (``exclusions.py``).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz import exclusions
+from tests.fuzz.judge import AGREED_WRONG, RIGHT, judge, ours
+from tests.fuzz.model import UB, WIDTH, Buffer, Expr, Load, Loop, Part, Program, Ref, Stmt, Store
+
+ROW = Part(0, 1, 0, WIDTH)
+
+
+def one_row(name: str, *body: Stmt, buffers: tuple[Buffer, ...], dynamic: bool = False) -> Program:
+    """A Vector program on tiles of one row."""
+    return Program(name, "vector", 1, 1, "float16", False, dynamic, True, (), buffers, body)
+
+
+def restarted_ring(turns: int) -> Program:
+    """Three slots, indexed by an inner loop that starts again for each turn of the outer one."""
+    slot, row = Expr(((1, "j"),), 0, 3), Expr(((1, "j"),))
+    inner = (Load(Ref("ring", slot), "X", row, ROW), Store(Ref("ring", slot), "Y", row, ROW))
+    nest = Loop("i", "serial", Expr(constant=2), (Loop("j", "serial", Expr((), turns), inner),))
+    return one_row(f"restarted_ring_{turns}", nest, buffers=(Buffer("ring", UB, ring=3),))
+
+
+WRONG = {"restarted ring": restarted_ring(4)}
+FINE = [restarted_ring(3)]
+
+
+@pytest.mark.parametrize("passes", ["ours", "stock"])
+def test_wrong_programs_are_refused_by_all(passes: str, tmp_path: Path) -> None:
+    """Or right, where the pass at fault is ours."""
+    outcomes = judge(list(WRONG.values()), tmp_path, passes)
+    for outcome, name in zip(outcomes, WRONG, strict=True):
+        exclusion = next(each for each in exclusions.EXCLUSIONS if each.name == name)
+        expected = RIGHT if exclusion.unless in ours(passes) else AGREED_WRONG
+        assert outcome.kind == expected, outcome.detail
+
+
+def test_the_generator_leaves_them_out() -> None:
+    for name, program in WRONG.items():
+        found = exclusions.reason(program, frozenset())
+        assert found is not None and found.name == name
+        assert exclusions.reason(program, frozenset([found.unless])) is None
+
+
+@pytest.mark.parametrize("passes", ["ours", "stock"])
+def test_their_neighbours_are_right(passes: str, tmp_path: Path) -> None:
+    for outcome in judge(FINE, tmp_path, passes):
+        assert exclusions.reason(outcome.program, frozenset()) is None
+        assert outcome.kind == RIGHT, outcome.detail
