@@ -48,8 +48,9 @@ def load_kernel(spec: str) -> Any:
 
 def one_line(error: BaseException) -> str:
     """What an exception says, in one line; its type where the message alone would not tell."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    # TVM puts a backtrace before its message, and sometimes tables after it.
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    # A message may have a table behind it, indented, and TVM puts a backtrace before its own.
+    lines = [line for line in lines if not line[0].isspace()] or [line.strip() for line in lines]
     said = next((line for line in lines if "Check failed" in line), lines[-1] if lines else "")
     name = type(error).__name__
     if type(error) in (ValueError, RuntimeError) and said:

@@ -43,16 +43,21 @@ class Subject:
         found = [self.workload.mismatch(n, arrays[n], e) for n, e in self.expected.items()]
         return [message for message in found if message]
 
-    def error(self, arrays: Mapping[str, np.ndarray]) -> float:
-        """The largest difference of an output value from what is expected; inf for a NaN."""
-        largest = 0.0
+    def error(self, arrays: Mapping[str, np.ndarray]) -> tuple[float, float]:
+        """The largest difference of an output value from what is expected, and the largest share
+        of its tolerance; inf for a NaN."""
+        largest = share = 0.0
         for name, wanted in self.expected.items():
             got, want = arrays[name].astype(np.float64), wanted.astype(np.float64)
-            with np.errstate(invalid="ignore"):
+            tolerance = self.workload.tolerances[name]
+            with np.errstate(invalid="ignore", divide="ignore"):
                 off = np.where(got == want, 0.0, np.abs(got - want))
-            off[np.isnan(off)] = np.inf
+                off[np.isnan(off)] = np.inf
+                allowed = tolerance.atol + tolerance.rtol * np.abs(want)
+                part = np.where(off == 0, 0.0, off / allowed)
             largest = max(largest, float(off.max(initial=0.0)))
-        return largest
+            share = max(share, float(part.max(initial=0.0)))
+        return largest, share
 
 
 def lower(name: str, side: str, *, seed: int = 7, **sizes: int) -> Subject:

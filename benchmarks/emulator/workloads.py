@@ -22,6 +22,7 @@ from examples import WORKLOADS
 from tilelang_ascend_sched.emulator import Finding, Result
 from tilelang_ascend_sched.emulator.result import PIPES
 from tilelang_ascend_sched.emulator.timing import timing
+from tilelang_ascend_sched.target import one_line
 
 EXTRA_SIZES: dict[str, tuple[dict[str, int], ...]] = {"dynamic_add": ({"m": 0}, {"m": 1})}
 """Sizes at which a kernel is run besides its own."""
@@ -36,6 +37,7 @@ class Row:
     verdict: str
     runs: int = 0
     error: float = 0.0
+    share: float = 0.0
     findings: tuple[str, ...] = ()
     cycles: int = 0
     seconds: float = 0.0
@@ -91,7 +93,7 @@ def _rows(
         try:
             subject = lower(name, side, **sizes)
         except Exception as error:  # TileLang refuses kernels by exceptions of any kind
-            yield Row(label, side, "refused", findings=(_reason(error),))
+            yield Row(label, side, "refused", findings=(one_line(error),))
             continue
         row = earlier.get(subject.text) or _examine(subject, label, seeds)
         earlier[subject.text] = row
@@ -99,27 +101,23 @@ def _rows(
         yield Row(**{**vars(row), "side": side, "seconds": seconds})
 
 
-def _reason(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
-
-
 def _examine(subject: Subject, label: str, seeds: int) -> Row:
     result, arrays = subject.run()
     findings = [str(finding) for finding in result.findings]
     problems = subject.wrong(arrays)
-    error = subject.error(arrays)
+    errors = [subject.error(arrays)]
     plan = [("random", seed) for seed in range(seeds)]
     plan += [(f"starve:{pipe}", 0) for pipe in _used_pipes(result)]
     for policy, seed in plan:
         other, arrays = subject.run(policy=policy, seed=seed, race=False, time=False)
         findings += [f"{policy} {seed}: {finding}" for finding in _unseen(other, result)]
         problems += [f"{policy} {seed}: {problem}" for problem in subject.wrong(arrays)]
-        error = max(error, subject.error(arrays))
+        errors.append(subject.error(arrays))
     verdict = "wrong" if problems else "findings" if findings else "right"
     figures = [timing(kernel) for kernel in result.kernels]
     cycles = sum(figure.cycles for figure in figures if figure is not None)
-    return Row(label, "", verdict, 1 + len(plan), error, (*findings, *problems), cycles)
+    error, share = (max(column) for column in zip(*errors, strict=True))
+    return Row(label, "", verdict, len(errors), error, share, (*findings, *problems), cycles)
 
 
 def _used_pipes(result: Result) -> list[str]:
@@ -138,19 +136,22 @@ def _unseen(result: Result, before: Result) -> list[Finding]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     if row.verdict == "refused":
-        return row.name, row.side, row.verdict, "", "", "", ""
+        return row.name, row.side, row.verdict, *[""] * 5
     error = "0" if row.error == 0 else f"{row.error:.1e}"
-    counts = str(row.runs), error, str(len(row.findings)), f"{row.cycles:,}"
+    counts = str(row.runs), error, f"{row.share:.0%}", str(len(row.findings)), f"{row.cycles:,}"
     return row.name, row.side, row.verdict, *counts
 
 
-COLUMNS = ("kernel", "passes", "verdict", "runs", "max error", "findings", "cycles")
+COLUMNS = (
+    *("kernel", "passes", "verdict", "runs"),
+    *("max error", "of tolerance", "findings", "cycles"),
+)
 
 
 def _table(rows: list[Row]) -> Table:
     table = Table()
     for i, column in enumerate(COLUMNS):
-        table.add_column(column, justify="left" if i < 3 else "right")
+        table.add_column(column, justify="left" if i < 3 else "right", no_wrap=True)
     for row in rows:
         style = "red" if not row.right else "yellow" if row.verdict == "refused" else None
         table.add_row(*_cells(row), style=style)
@@ -158,7 +159,7 @@ def _table(rows: list[Row]) -> Table:
 
 
 def _markdown(rows: list[Row]) -> str:
-    lines = [COLUMNS, ("---", "---", "---", *["---:"] * 4), *map(_cells, rows)]
+    lines = [COLUMNS, ("---", "---", "---", *["---:"] * 5), *map(_cells, rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

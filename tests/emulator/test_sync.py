@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.emulator.asc import HEADER, handshake, load, run, store, vector_kernel
+from tests.emulator.asc import HEADER, handshake, line_of, load, run, store, vector_kernel
 from tilelang_ascend_sched.emulator import emulate
 
 POLICIES = ["eager", "lazy", "random", "starve:MTE2", "starve:MTE3", "starve:FIX", "starve:V"]
@@ -241,3 +241,88 @@ def test_blocks_that_do_not_wait_race():
     text = "\n".join(line for line in BETWEEN.splitlines() if "inter_wait" not in line)
     result, _ = run_between(text)
     assert result.of_kind("race") and result.of_kind("flag-left-set")
+
+
+def one(text: str, run_it=run_mixed, **options):
+    """The only finding of a run."""
+    findings = run_it(text, **options)[0].findings
+    assert len(findings) == 1, [str(f) for f in findings]
+    return findings[0]
+
+
+FIX_UNIT = FIXPIPE.format(sub=0, dual=1, unit=3)
+
+
+def test_unit_flag_of_a_region_that_is_never_filled_or_drained():
+    """M may not fill a region twice, FIX may not drain it twice."""
+    twice = one(mixed([*product(3), mmad(3), FIX_UNIT, *ARRIVE], [WAIT, HALF]))
+    assert twice.kind == "flag-left-set" and "unit flag of L0C" in twice.message
+    drained = one(mixed([*product(3), FIX_UNIT, FIX_UNIT, *ARRIVE], [WAIT, HALF]))
+    assert drained.kind == "deadlock" and "FIX at line" in drained.message
+    again = mixed([*product(3), FIX_UNIT, mmad(3), FIX_UNIT, *ARRIVE], [WAIT, HALF])
+    assert run_mixed(again)[0].ok
+
+
+def test_unit_flag_left_full():
+    text = mixed([*product(3)], [])
+    left = one(text)
+    assert left.kind == "flag-left-set" and "unit flag of L0C bytes 0..1023" in left.message
+    assert left.sites[0].kernel_line == line_of(text, "asc_mmad")
+
+
+def test_cross_core_counter_holds_fifteen():
+    many = "for (int i = 0; i < 15; ++i) {{ {}; }}"
+    arrive = many.format("asc_sync_intra_arrive(PIPE_FIX, 0)")
+    wait = "if (sid == 0) { " + many.format("asc_sync_intra_wait(PIPE_V, 0)") + " }"
+    assert run_mixed(mixed([arrive], [wait]), policy="starve:V")[0].ok
+
+
+def test_cross_core_wait_that_is_never_met():
+    text = mixed(["asc_sync_intra_wait(PIPE_M, 5);"], [])
+    stuck = one(text)
+    assert stuck.kind == "deadlock" and "AIC: M at line" in stuck.message
+    assert stuck.sites[0].kernel_line == line_of(text, "intra_wait")
+    # One AIV's arrival is not the other's.
+    half = mixed(["asc_sync_intra_wait(PIPE_M, 21);"], ["if (sid == 0) { " + RAISE + " }"])
+    assert one(half).kind == "deadlock"
+    whole = mixed(["asc_sync_intra_wait(PIPE_M, 5);"], ["if (sid == 0) { " + RAISE + " }"])
+    assert run_mixed(whole)[0].ok
+
+
+RAISE = "asc_sync_intra_arrive(PIPE_MTE3, 5);"
+
+
+@pytest.mark.parametrize("kind", ["subblock", "block"])
+def test_arrivals_of_one_core_alone_are_left_over(kind):
+    arrive = f"asc_sync_{kind}_arrive(PIPE_V, 3);"
+    text = mixed([], ["if (sid == 0) { " + arrive + " }"])
+    left = one(text)
+    assert left.kind == "flag-left-set" and "flag 3 still waits for the other AIV" in left.message
+    wait = f"asc_sync_{kind}_wait(PIPE_V, 3);"
+    both = mixed([wait] if kind == "block" else [], [arrive, *([wait] if kind != "block" else [])])
+    assert run_mixed(both)[0].ok
+
+
+def test_blocks_that_do_not_all_arrive():
+    some = BETWEEN.replace("  asc_sync_inter_arrive", "  if (block_idx) asc_sync_inter_arrive")
+    assert one(some, run_between).kind == "deadlock"
+    alone = vector_kernel("if (block_idx) { asc_sync_inter_arrive(PIPE_MTE3, 2); }")
+    found = run(alone, blocks=3)[0].findings
+    assert found and all("still waits for every block" in f.message for f in found)
+
+
+def test_lock_that_is_never_released_stops_the_next():
+    text = vector_kernel(lock("MTE2", 4), load("ub", "X", 64), lock("MTE3", 4), unlock("MTE3", 4))
+    stuck = one(text, run)
+    assert stuck.kind == "deadlock" and "asc_lock(MTE3, 4)" in stuck.message
+    assert stuck.sites[0].kernel_line == line_of(text, "asc_lock(PIPE_MTE3")
+
+
+def test_lock_order_is_the_programs():
+    """A pipe that asks later gets the lock later, whichever pipe is ready first."""
+    first = [lock("MTE3", 2), store("ub", "Y", 64), unlock("MTE3", 2)]
+    second = [lock("MTE2", 2), load("ub", "X", 64), unlock("MTE2", 2)]
+    filled = [load("ub", "X", 64), handshake("MTE2", "MTE3")]
+    assert run(vector_kernel(*filled, *first, *second))[0].ok
+    races = run(vector_kernel(*filled, *first, *second[1:2]))[0].of_kind("race")
+    assert [f.message.split()[0] for f in races] == ["WAR"]

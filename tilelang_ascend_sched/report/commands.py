@@ -51,7 +51,7 @@ def report(target: str, as_json: bool, settings: tuple[str, ...], seconds: bool)
     """
     from ..lowering import lower
     from ..plug.session import ScheduleError, VerifyError
-    from ..target import load_prim_func
+    from ..target import load_prim_func, one_line
     from .render import render
 
     try:
@@ -60,9 +60,7 @@ def report(target: str, as_json: bool, settings: tuple[str, ...], seconds: bool)
         click.echo(f"{target}: {refused}", err=True)
         raise click.exceptions.Exit(BAD) from None
     except Exception as error:  # whatever TileLang raises for a kernel or a key that it refuses
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        text = str(error) if isinstance(error, ValueError) else reason[-1]
-        raise Unable(f"{target}: {text}") from None
+        raise Unable(f"{target}: {one_line(error)}") from None
     assert lowered.report is not None  # the plugin is on: importing it turned it on
     if as_json:
         click.echo(lowered.report.to_json() if seconds else _untimed(lowered.report.to_json()))

@@ -149,7 +149,7 @@ void Ledger::unit_flag(Core& core, const Entry& entry, uint64_t begin, uint64_t 
   const Token token = leave(core, entry);
   auto& full = core.unit_full;
   if (entry.instr.pipe == Pipe::M) {
-    if (entry.unit == 3) full.push_back({begin, end, token});
+    if (entry.unit == 3) full.push_back({begin, end, token, entry.instr.loc});
     return;
   }
   std::vector<UnitRegion> kept;
@@ -158,8 +158,8 @@ void Ledger::unit_flag(Core& core, const Entry& entry, uint64_t begin, uint64_t 
       kept.push_back(r);
       continue;
     }
-    if (r.begin < begin) kept.push_back({r.begin, begin, r.token});
-    if (end < r.end) kept.push_back({end, r.end, r.token});
+    if (r.begin < begin) kept.push_back({r.begin, begin, r.token, r.by});
+    if (end < r.end) kept.push_back({end, r.end, r.token, r.by});
   }
   full = std::move(kept);
   core.unit_drained.join(token);

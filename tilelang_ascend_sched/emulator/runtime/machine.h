@@ -122,6 +122,7 @@ struct Registers {
 struct UnitRegion {
   uint64_t begin, end;
   Token token;
+  Loc by;
 };
 
 enum class Blocked : uint8_t { No, QueueFull, Sync, All };
@@ -154,8 +155,12 @@ struct Core {
 };
 
 // Arrivals of the cross-core modes that wait for a whole group.
+struct Arrival {
+  Token token;
+  Loc at;
+};
 struct GroupArrivals {
-  std::deque<Token> by_core[kCores];
+  std::deque<Arrival> by_core[kCores];
 };
 
 struct Block {

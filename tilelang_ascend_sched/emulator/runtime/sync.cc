@@ -79,13 +79,13 @@ void cross_raise(Core& target, int index, const Token& token, const Entry& entry
 // One token a group member; the group's counters rise when every member has arrived.
 void group_arrive(GroupArrivals& group, Block& block, int from, std::initializer_list<int> members,
                   std::initializer_list<int> targets, const Token& token, const Entry& entry) {
-  group.by_core[from].push_back(token);
+  group.by_core[from].push_back({token, entry.instr.loc});
   for (int m : members) {
     if (group.by_core[m].empty()) return;
   }
   Token joined;
   for (int m : members) {
-    joined.join(group.by_core[m].front());
+    joined.join(group.by_core[m].front().token);
     group.by_core[m].pop_front();
   }
   for (int t : targets)
@@ -95,7 +95,7 @@ void group_arrive(GroupArrivals& group, Block& block, int from, std::initializer
 // Every core of this kind in every block must have arrived.
 void inter_arrive(Core& core, const Token& token, const Entry& entry) {
   Machine& m = machine();
-  auto arrived = [&](const Core& c) -> std::deque<Token>& {
+  auto arrived = [&](const Core& c) -> std::deque<Arrival>& {
     return m.block_of(c).inter[entry.id].by_core[c.index];
   };
   std::vector<Core*> members;
@@ -104,13 +104,13 @@ void inter_arrive(Core& core, const Token& token, const Entry& entry) {
       if (c.present && c.aic() == core.aic()) members.push_back(&c);
     }
   }
-  arrived(core).push_back(token);
+  arrived(core).push_back({token, entry.instr.loc});
   for (Core* c : members) {
     if (arrived(*c).empty()) return;
   }
   Token joined;
   for (Core* c : members) {
-    joined.join(arrived(*c).front());
+    joined.join(arrived(*c).front().token);
     arrived(*c).pop_front();
   }
   for (Core* c : members) cross_raise(*c, counter_index(*c, 0, entry.id), joined, entry);
@@ -277,6 +277,21 @@ void check_left_over(Block& block) {
     for (int id = 0; id < 2 * kCrossIds; ++id) {
       if (core.cross[id].tokens.empty()) continue;
       left("cross-core flag " + std::to_string(id), "arrive", Pipe::S, core.cross[id].by.front());
+    }
+    for (const auto& [groups, what] :
+         {std::pair{block.subblock, "the other AIV"}, std::pair{block.block, "the other AIV"},
+          std::pair{block.inter, "every block"}}) {
+      for (int id = 0; id < kCrossIds; ++id) {
+        const auto& arrivals = groups[id].by_core[core.index];
+        if (arrivals.empty()) continue;
+        left("cross-core flag " + std::to_string(id) + " still waits for " + what, "arrive",
+             Pipe::S, arrivals.front().at);
+      }
+    }
+    for (const UnitRegion& region : core.unit_full) {
+      left("the unit flag of L0C bytes " + std::to_string(region.begin) + ".." +
+               std::to_string(region.end - 1),
+           "asc_mmad", Pipe::M, region.by);
     }
     for (int id = 0; id < kLockIds; ++id) {
       for (const Lock::Hold& hold : core.locks[id].holds) {
