@@ -155,8 +155,16 @@ def test_calls_of_what_is_not_the_kernels(code, name, declaration):
 
 def test_a_function_that_nothing_defines():
     code, name, declaration = CALLS[3]
-    with pytest.raises(RuntimeError, match=f"the kernel calls `{name}`, which"):
-        run(vector_kernel(*WRITTEN, code, functions=declaration))
+    for external in (declaration, declaration.replace('extern "C" ', "")):
+        text = vector_kernel(*WRITTEN, code, functions=external)
+        place = f"kernel.asc:{line_of(text, code)}"
+        with pytest.raises(RuntimeError, match=f"{place}: `{name}` is called, which nothing"):
+            run(text)
+
+
+def test_atomic_operations_of_the_language():
+    with pytest.raises(RuntimeError, match="atomic operations of C\\+\\+, which are not modelled"):
+        run(vector_kernel(*WRITTEN, "__atomic_fetch_add((int*)X, 1, __ATOMIC_RELAXED);"))
 
 
 def test_assembly():

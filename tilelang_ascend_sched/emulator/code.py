@@ -75,23 +75,35 @@ _EXPANDED = frozenset(
 """Functions that the compiler may expand in place, so that no call of them is left."""
 
 
+def plain_name(symbol: str) -> str:
+    """A function's name without namespaces and parameters."""
+    filt = _tool("c++filt")
+    if filt is not None:
+        symbol = subprocess.run([filt, symbol], capture_output=True, text=True).stdout.strip()
+    return symbol.partition("(")[0].rpartition("::")[2]
+
+
+def first_call(name: str, source: Source) -> int:
+    """The line of the text that calls a function first; 0: none does."""
+    word = r"\bnew\b" if name == "new" else rf"\b(?:__builtin_)?{re.escape(name)}\s*\("
+    text = [line.partition("//")[0] for line in source.original.splitlines()]
+    calls = [i for i, line in enumerate(text, 1) if re.search(word, line)]
+    # A declaration has a type before the name, or is marked as external.
+    declared = re.compile(rf"\bextern\b|\b(?!return\b)\w+[\s*&]+{re.escape(name)}\s*\(")
+    uses = [i for i in calls if not declared.search(text[i - 1])]
+    return (uses or calls or [0])[0]
+
+
 def unseen_calls(library: Path, source: Source) -> Iterator[tuple[str, int]]:
     """Functions outside the text that the kernel calls and whose accesses nothing sees, with the
     line of the first call."""
     symbols = {s.rpartition("::")[2] for s in _undefined(library) if not s.startswith("emu::")}
-    allocates = any(symbol.startswith("operator new") for symbol in symbols)
-    names = {s for s in symbols if s.isidentifier() and not s.startswith("__tsan")} | _EXPANDED
-    words = {name: rf"\b(?:__builtin_)?{re.escape(name)}\s*\(" for name in names - _HARMLESS}
-    if allocates:
-        words["new"] = r"\bnew\b"
-    text = [line.partition("//")[0] for line in source.original.splitlines()]
-    for name, word in sorted(words.items()):
-        calls = [i for i, line in enumerate(text, 1) if re.search(word, line)]
-        # A declaration has a type before the name, or is marked as external.
-        declared = re.compile(rf"\bextern\b|\b(?!return\b)\w+[\s*&]+{re.escape(name)}\s*\(")
-        uses = [i for i in calls if not declared.search(text[i - 1])]
-        if calls:
-            yield name, (uses or calls)[0]
+    names = {s for s in symbols if s.isidentifier() and not s.startswith("__tsan")}
+    if any(symbol.startswith("operator new") for symbol in symbols):
+        names.add("new")
+    for name in sorted((names | _EXPANDED) - _HARMLESS):
+        if line := first_call(name, source):
+            yield name, line
 
 
 _ASSEMBLY = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:volatile|__volatile__|goto|inline)?\s*\(")

@@ -131,7 +131,7 @@ def run(
         job.write_text("\n".join(lines) + "\n")
         done = subprocess.run([str(worker), str(job)], capture_output=True, text=True)
         if not result.exists():
-            raise RuntimeError(_worker_failure(done))
+            raise RuntimeError(_worker_failure(done, source))
         data = json.loads(result.read_text())
         lines = code.lines_of(library, json.dumps(data["findings"]))
         outcome = from_json(data, source.original, done.stdout, lines)
@@ -160,10 +160,15 @@ def _blind_spots(library: Path, source: Source) -> tuple[Finding, ...]:
     )
 
 
-def _worker_failure(done: subprocess.CompletedProcess[str]) -> str:
+def _worker_failure(done: subprocess.CompletedProcess[str], source: Source) -> str:
     unresolved = re.search(r"undefined symbol: (\S+)", done.stderr)
+    if unresolved and unresolved[1].startswith("__tsan_atomic"):
+        return "the kernel uses atomic operations of C++, which are not modelled by the emulator"
     if unresolved:
-        return f"the kernel calls `{unresolved[1]}`, which the emulator does not define"
+        name = code.plain_name(unresolved[1])
+        line = code.first_call(name, source)
+        where = f"{FILE_NAME}:{line}: " if line else "the kernel: "
+        return f"{where}`{name}` is called, which nothing defines"
     message = done.stderr.strip().splitlines()
     return f"the emulator's worker ended with status {done.returncode}" + (
         f": {message[-1]}" if message else ""
