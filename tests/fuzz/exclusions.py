@@ -11,7 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.fuzz.model import Loop, Program, Stmt, While, children, refs, statements
+from tests.fuzz.model import (
+    Condition,
+    Hint,
+    If,
+    Loop,
+    Program,
+    Stmt,
+    While,
+    children,
+    refs,
+    statements,
+)
+
+MANY = 64
+"""Turns that a loop of unknown length may make."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,42 @@ def _indexes(variable: str, loop: Loop) -> bool:
     )
 
 
+def _conflict_around_loop(program: Program) -> bool:
+    for loop in statements(program.body):
+        if not isinstance(loop, Loop | While):
+            continue
+        hints = [s.buffers for s in loop.body if isinstance(s, Hint) and s.buffers]
+        inner = [s for s in statements(loop.body) if isinstance(s, Loop | While)]
+        if any(_touches(each, a) and _touches(each, b) for each in inner for a, b in hints):
+            return True
+    return False
+
+
+def _touches(loop: Stmt, buffer: str) -> bool:
+    return any(ref.buffer == buffer for s in statements((loop,)) for ref in refs(s))
+
+
+def _one_turn_offset(program: Program) -> bool:
+    return any(
+        isinstance(loop, Loop)
+        and loop.offset
+        and any(isinstance(s, If) and _holds_once(s.test, loop) for s in statements(loop.body))
+        for loop in statements(program.body)
+    )
+
+
+def _holds_once(test: Condition, loop: Loop) -> bool:
+    """Whether a condition on the loop's variable alone holds in at most one turn."""
+    if [atom for _, atom in test.left.terms] != [loop.variable] or test.right.terms:
+        return False
+    turns = MANY if loop.extent.terms else loop.extent.constant
+    left = [test.left.terms[0][0] * turn + test.left.constant for turn in range(turns)]
+    if test.left.modulus:
+        left = [value % test.left.modulus for value in left]
+    right = test.right.constant
+    return sum(value == right if test.equal else value < right for value in left) <= 1
+
+
 EXCLUSIONS: tuple[Exclusion, ...] = (
     Exclusion(
         "restarted ring",
@@ -62,6 +112,22 @@ EXCLUSIONS: tuple[Exclusion, ...] = (
         "slots than those used, unless the inner loop's length is a multiple of the ring's.",
         "InsertSync",
         _restarted_ring,
+    ),
+    Exclusion(
+        "conflict around a loop",
+        "T.assume_conflict of two buffers in a loop whose inner loop uses both: TileLang raises "
+        "the same flag for the outer and for the inner loop's next turn, so that it is set while "
+        "it is set.",
+        "InsertSync",
+        _conflict_around_loop,
+    ),
+    Exclusion(
+        "one turn of an offset loop",
+        "Under enable_offset, tasks guarded such that they run in one turn only: nothing carries "
+        "over to a next turn, so they may be many stages apart, and TileLang puts the guard on "
+        "the loop's turns, not on the flags: one flag is set in several turns before its wait.",
+        "InsertSync",
+        _one_turn_offset,
     ),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.fuzz.model import (
     UB,
     Cell,
+    Condition,
     Expr,
     Gemm,
     Hint,
@@ -16,7 +17,6 @@ from tests.fuzz.model import (
     Stmt,
     Store,
     Task,
-    Test,
     ToL1,
     ToUb,
     UbCell,
@@ -86,7 +86,7 @@ def _of(program: Program, stmt: Stmt, depth: int) -> set[str]:
             found |= {"slice of a buffer"} if stmt.part != program.whole else set()
             return found | _operand(stmt.target.flat, stmt.target.slot)
         case Gemm():
-            return {"GEMM cleared by a condition" if isinstance(stmt.clear, Test) else "GEMM"}
+            return {"GEMM cleared by a condition" if isinstance(stmt.clear, Condition) else "GEMM"}
         case ToUb():
             return {"Cube to Vector"}
         case ToL1():
@@ -109,5 +109,5 @@ def _reads(expr: Expr) -> set[str]:
     return {kinds[type(atom)] for _, atom in expr.terms if type(atom) in kinds}
 
 
-def _tested(test: Test) -> set[str]:
+def _tested(test: Condition) -> set[str]:
     return _reads(test.left) | _reads(test.right)

@@ -23,6 +23,7 @@ from tests.fuzz.model import (
     WIDTH,
     Buffer,
     Cell,
+    Condition,
     Expr,
     Gemm,
     Hint,
@@ -37,7 +38,6 @@ from tests.fuzz.model import (
     Stmt,
     Store,
     Task,
-    Test,
     ToL1,
     ToUb,
     UbCell,
@@ -45,6 +45,7 @@ from tests.fuzz.model import (
     While,
     statements,
 )
+from tests.fuzz.valid import missing_work
 
 MOST_TURNS = 40
 """Of all loops around a statement together, about."""
@@ -61,17 +62,9 @@ def generate(seed: int, ours: frozenset[str] = frozenset()) -> Program:
     attempt = 0
     while True:
         program = _Maker(random.Random(f"{seed}.{attempt}"), f"k{seed}").program()
-        if _has_work(program) and exclusions.reason(program, ours) is None:
+        if exclusions.reason(program, ours) is None:
             return program
         attempt += 1
-
-
-def _has_work(program: Program) -> bool:
-    """TileLang wants Cube work in a kernel that hands tiles to both Vector cores, and its results
-    used."""
-    every = statements(program.body)
-    used = any(isinstance(s, ToUb) or (isinstance(s, Store) and s.tensor == "C") for s in every)
-    return program.cores == "vector" or used
 
 
 class _Maker:
@@ -220,39 +213,39 @@ class _Maker:
         self.unknowns -= 1
         return True
 
-    def test(self) -> tuple[Test, list[Stmt]]:
+    def test(self) -> tuple[Condition, list[Stmt]]:
         """A condition, and what comes before."""
         pick = self.rng.random()
         if pick < 0.1 and self.blocks > 1:
-            return Test(Expr(((1, "block"),)), Expr(), equal=True), []
+            return Condition(Expr(((1, "block"),)), Expr(), equal=True), []
         if pick < 0.5 or not self.loops:
             if self.unknown():
                 return self.unknown_test()
             if not self.loops:
-                return Test(Expr(), Expr(constant=self.rng.randint(0, 1))), []
+                return Condition(Expr(), Expr(constant=self.rng.randint(0, 1))), []
         variable, _ = self.rng.choice(self.loops)
         if pick < 0.7:
-            return Test(Expr(((1, variable),)), Expr(constant=self.rng.randint(1, 3))), []
+            return Condition(Expr(((1, variable),)), Expr(constant=self.rng.randint(1, 3))), []
         modulus = self.rng.choice((2, 3))
         left = Expr(((1, variable),), 0, modulus)
         if self.chance(0.5):
-            return Test(left, Expr(constant=self.rng.randrange(modulus)), equal=True), []
-        return Test(left, Expr(constant=self.rng.randrange(1, modulus))), []
+            return Condition(left, Expr(constant=self.rng.randrange(modulus)), equal=True), []
+        return Condition(left, Expr(constant=self.rng.randrange(1, modulus))), []
 
-    def unknown_test(self) -> tuple[Test, list[Stmt]]:
+    def unknown_test(self) -> tuple[Condition, list[Stmt]]:
         if self.names(INT) and self.chance(0.4):
             name = self.name_of(INT)
             cell = Expr(((1, UbCell(name, self.rng.randrange(INTS))),))
-            return Test(cell, Expr(constant=2)), self.ensure(name)
+            return Condition(cell, Expr(constant=2)), self.ensure(name)
         if self.dynamic and self.loops and self.chance(0.6):
             factor, offset = self.rng.choice((1, 2, 3)), self.rng.choice((0, 1))
             left = Expr(((factor, self.rng.choice(self.loops)[0]),), offset)
-            return Test(left, Expr(((1, "n"),))), []
+            return Condition(left, Expr(((1, "n"),))), []
         if self.chance(0.5):
             cell = Expr(((1, Cell("Q", self.index())),))
-            return Test(cell, Expr(constant=self.rng.randrange(4)), equal=True), []
+            return Condition(cell, Expr(constant=self.rng.randrange(4)), equal=True), []
         cell = Expr(((1, Cell("P", self.index())),))
-        return Test(cell, Expr(constant=self.rng.choice((2, 4, 6)))), []
+        return Condition(cell, Expr(constant=self.rng.choice((2, 4, 6)))), []
 
     def part(self, *, whole_rows: bool = False) -> Part:
         rows, columns = (0, self.rows), (0, WIDTH)
@@ -487,9 +480,9 @@ class _Maker:
         a, b, acc = self.name_of(L1A), self.name_of(L1B), self.name_of(L0C)
         before = [*self.ensure(a), *self.ensure(b)]
         variable = self.loops[-1][0] if self.loops else ""
-        clear: bool | Test = self.chance(0.5)
+        clear: bool | Condition = self.chance(0.5)
         if variable and self.chance(0.5):
-            clear = Test(Expr(((1, variable),)), Expr(), equal=True)
+            clear = Condition(Expr(((1, variable),)), Expr(), equal=True)
         # A guard may skip the first turn, and with it the one that clears.
         if clear is False or (clear is not True and self.guards):
             before += self.ensure(acc)
@@ -532,4 +525,7 @@ class _Maker:
                     made.append(self.store_of(buffer.name))
         if not seen:
             made += self.store_sums() if self.cores == "cube" else self.store()
+        idle = missing_work(self.cores, (*body, *made))
+        made += self.store_sums() if "cube" in idle else []
+        made += self.store() if "vector" in idle else []
         return made

@@ -19,6 +19,7 @@ from tests.fuzz.model import (
     UB,
     WIDTH,
     Cell,
+    Condition,
     Expr,
     Gemm,
     Hint,
@@ -33,7 +34,6 @@ from tests.fuzz.model import (
     Stmt,
     Store,
     Task,
-    Test,
     ToL1,
     ToUb,
     UbCell,
@@ -157,7 +157,7 @@ class _Block:
             total += factor * value
         return total % expr.modulus if expr.modulus else total
 
-    def _holds(self, test: Test) -> bool:
+    def _holds(self, test: Condition) -> bool:
         left, right = self._value(test.left), self._value(test.right)
         return left == right if test.equal else left < right
 

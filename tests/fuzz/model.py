@@ -55,7 +55,7 @@ class Expr:
 
 
 @dataclass(frozen=True)
-class Test:
+class Condition:
     """``left < right``, or ``left == right``."""
 
     left: Expr
@@ -144,7 +144,7 @@ class Gemm:
     a: str
     b: str
     acc: str
-    clear: bool | Test
+    clear: bool | Condition
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class Hint:
 
 @dataclass(frozen=True)
 class If:
-    test: Test
+    test: Condition
     body: tuple[Stmt, ...]
     otherwise: tuple[Stmt, ...] = ()
 

@@ -7,25 +7,20 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from tests.fuzz.model import (
-    INT,
     Buffer,
     Expr,
-    Gemm,
     If,
     Load,
     Loop,
-    Narrow,
     PerCore,
     Program,
     Stmt,
     Store,
     Task,
-    ToL1,
-    ToUb,
-    UbCell,
     Vec,
     While,
 )
+from tests.fuzz.valid import is_valid
 
 Body = tuple[Stmt, ...]
 
@@ -37,7 +32,7 @@ def shrink(program: Program, shows: Callable[[Program], bool], most: int = 400) 
     while again:
         again = False
         for smaller in _simpler(program):
-            if not is_defined(smaller):
+            if not is_valid(smaller):
                 continue
             asked += 1
             if asked > most:
@@ -46,11 +41,6 @@ def shrink(program: Program, shows: Callable[[Program], bool], most: int = 400) 
                 program, again = smaller, True
                 break
     return program
-
-
-def is_defined(program: Program) -> bool:
-    """Whether everything that is read has been written, on every way there."""
-    return _after(program, program.body, frozenset(), first=frozenset()) is not None
 
 
 def _simpler(program: Program) -> Iterator[Program]:
@@ -154,79 +144,3 @@ def _used_only(program: Program) -> Program:
     """Without the buffers that no statement names."""
     used: tuple[Buffer, ...] = tuple(b for b in program.buffers if _mentions(program.body, b.name))
     return replace(program, buffers=used)
-
-
-def _after(
-    program: Program, body: Body, before: frozenset[str], first: frozenset[str]
-) -> frozenset[str] | None:
-    """Buffers that are written after ``body``; None if something is read before.
-
-    first: variables of loops whose first turn is sure to come past here.
-    """
-    written = before
-    for stmt in body:
-        reads, writes = _accesses(program, stmt, first)
-        if not reads <= written:
-            return None
-        match stmt:
-            case Loop() | While():
-                bound = stmt.extent if isinstance(stmt, Loop) else stmt.bound
-                within = _after(program, stmt.body, written, frozenset({stmt.variable}))
-                if within is None:
-                    return None
-                if not bound.terms and bound.constant > 0:
-                    written = within
-            case If():
-                for branch in (stmt.body, stmt.otherwise):
-                    if _after(program, branch, written, frozenset()) is None:
-                        return None
-            case Task():
-                within = _after(program, stmt.body, written, first)
-                if within is None:
-                    return None
-                written = within
-            case PerCore():
-                ways = [_after(program, (s,), written, first) for s in (stmt.first, stmt.second)]
-                if None in ways:
-                    return None
-                written |= frozenset.intersection(*filter(None, ways))
-        written |= writes
-    return written
-
-
-def _accesses(program: Program, stmt: Stmt, first: frozenset[str]) -> tuple[set[str], set[str]]:
-    """Names of the buffers that a statement itself must find written, and of those it writes."""
-    match stmt:
-        case Load():
-            kind, name = program.buffer(stmt.target.buffer).kind, stmt.target.buffer
-            partly = kind not in (INT,) and stmt.part != program.whole
-            return ({name} if partly else set()) | _cells(stmt.slot), {name}
-        case Store():
-            return {stmt.source.buffer} | _cells(stmt.slot), set()
-        case Vec():
-            reads = {stmt.source.buffer} if stmt.source else set()
-            if stmt.adds or stmt.part != program.whole:
-                reads.add(stmt.target.buffer)
-            return reads | _cells(stmt.constant), {stmt.target.buffer}
-        case Narrow():
-            return {stmt.source.buffer}, {stmt.target.buffer}
-        case Gemm():
-            clears = stmt.clear is True
-            if not isinstance(stmt.clear, bool):
-                clears = any(atom in first for _, atom in stmt.clear.left.terms)
-            return {stmt.a, stmt.b} | (set() if clears else {stmt.acc}), {stmt.acc}
-        case ToUb():
-            return {stmt.source}, {stmt.target.buffer}
-        case ToL1():
-            return {stmt.source.buffer}, {stmt.target}
-        case Loop():
-            return _cells(stmt.extent), set()
-        case While():
-            return _cells(stmt.bound), set()
-        case If():
-            return _cells(stmt.test.left) | _cells(stmt.test.right), set()
-    return set(), set()
-
-
-def _cells(expr: Expr) -> set[str]:
-    return {atom.buffer for _, atom in expr.terms if isinstance(atom, UbCell)}

@@ -17,6 +17,7 @@ from tests.fuzz.model import (
     WIDTH,
     Buffer,
     Cell,
+    Condition,
     Expr,
     Gemm,
     Hint,
@@ -31,7 +32,6 @@ from tests.fuzz.model import (
     Stmt,
     Store,
     Task,
-    Test,
     ToL1,
     ToUb,
     UbCell,
@@ -71,7 +71,7 @@ def expression(expr: Expr) -> str:
     return f"({total})" if len(parts) > 1 else total
 
 
-def condition(test: Test) -> str:
+def condition(test: Condition) -> str:
     return f"{expression(test.left)} {'==' if test.equal else '<'} {expression(test.right)}"
 
 

@@ -12,7 +12,23 @@ import pytest
 
 from tests.fuzz import exclusions
 from tests.fuzz.judge import AGREED_WRONG, RIGHT, judge, ours
-from tests.fuzz.model import UB, WIDTH, Buffer, Expr, Load, Loop, Part, Program, Ref, Stmt, Store
+from tests.fuzz.model import (
+    UB,
+    WIDTH,
+    Buffer,
+    Condition,
+    Expr,
+    Hint,
+    If,
+    Load,
+    Loop,
+    Part,
+    Program,
+    Ref,
+    Stmt,
+    Store,
+    Vec,
+)
 
 ROW = Part(0, 1, 0, WIDTH)
 
@@ -30,8 +46,32 @@ def restarted_ring(turns: int) -> Program:
     return one_row(f"restarted_ring_{turns}", nest, buffers=(Buffer("ring", UB, ring=3),))
 
 
-WRONG = {"restarted ring": restarted_ring(4)}
-FINE = [restarted_ring(3)]
+def conflict(name: str, *, outside: bool) -> Program:
+    """Two buffers said to be in conflict, in a loop or around it."""
+    hint = Hint(buffers=("a", "b"))
+    ones = Vec(False, Ref("b"), None, 1, False, Expr(constant=1), ROW)
+    work = (ones, Load(Ref("a"), "X", Expr(), ROW))
+    inner = Loop("j", "serial", Expr(constant=2), work if outside else (hint, *work))
+    outer = Loop("i", "serial", Expr(constant=2), (hint, inner) if outside else (inner,))
+    store = Store(Ref("a"), "Y", Expr(), ROW)
+    return one_row(name, outer, store, buffers=(Buffer("a", UB), Buffer("b", UB)))
+
+
+def offset_loop(name: str, turns_with_work: int) -> Program:
+    """A store and what overwrites its source, in the first turns only of a loop with offsets."""
+    row = Ref("a")
+    work = (Store(row, "Y", Expr(), ROW), Vec(False, row, row, -1, False, Expr(), ROW))
+    test = Condition(Expr(((1, "i"),)), Expr(constant=turns_with_work))
+    loop = Loop("i", "pipelined", Expr(constant=2), (If(test, work),), offset=True)
+    return one_row(name, Load(row, "X", Expr(), ROW), loop, buffers=(Buffer("a", UB),))
+
+
+WRONG = {
+    "one turn of an offset loop": offset_loop("offset_one", 1),
+    "restarted ring": restarted_ring(4),
+    "conflict around a loop": conflict("conflict_around", outside=True),
+}
+FINE = [restarted_ring(3), conflict("conflict_inside", outside=False), offset_loop("offset_all", 2)]
 
 
 @pytest.mark.parametrize("passes", ["ours", "stock"])
