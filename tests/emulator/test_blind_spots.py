@@ -56,6 +56,15 @@ def test_wild_scalar_accesses_name_their_line(code, kind, message):
     assert [s.kernel_line for s in finding.sites] == [line_of(text, code)]
 
 
+def test_a_wild_access_before_any_instruction_and_a_large_frame_have_lines():
+    text = vector_kernel("*(volatile int*)nullptr = 1;")
+    assert f"at line {line_of(text, 'nullptr')}" in one(text).message
+    large = vector_kernel("volatile float own[600000]; own[0] = own[599999] = 1.0f;")
+    finding = one(large)
+    assert finding.kind == "error" and "stack overflow" in finding.message
+    assert finding.sites[0].kernel_line == line_of(large, "void k(")
+
+
 @pytest.mark.parametrize(
     ("code", "kind", "message"),
     [

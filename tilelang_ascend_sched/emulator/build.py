@@ -245,7 +245,8 @@ def kernel_library(source: Source) -> Path:
 
     CompileError: the compiler refused it, mostly because an instruction is not modelled.
     """
-    key = _key("kernel", _kernel_headers(), source.text, *_KERNEL_FLAGS, *_LINK_FLAGS)
+    flags = [*_KERNEL_FLAGS, "-x", "c++"]
+    key = _key("kernel", _kernel_headers(), source.text, *flags, *_LINK_FLAGS)
     folder = _folder("kernels")
     target = folder / f"{key}.so"
     if _cached(target):
@@ -253,11 +254,12 @@ def kernel_library(source: Source) -> Path:
     _prune(folder)
     prelude = _prelude()
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
-        text = Path(scratch) / "kernel.cc"
+        # Line tables give some places under this name, not under that of the text's #line.
+        text = Path(scratch) / FILE_NAME
         text.write_text(source.text)
         made, linked = Path(scratch) / "kernel.o", Path(scratch) / "kernel.so"
         done = _run(
-            [compiler(), *_KERNEL_FLAGS, "-include", prelude, *_includes(), "-c", text, "-o", made]
+            [compiler(), *flags, "-include", prelude, *_includes(), "-c", text, "-o", made]
         )
         if done.returncode != 0:
             raise CompileError(explain(done.stderr, source))

@@ -37,7 +37,7 @@ def _tool(name: str) -> str | None:
 
 def lines_of(library: Path, told: str) -> dict[str, int]:
     """The line of the kernel's text for each place ``code+0x...`` in ``told``; 0: it has none."""
-    places = sorted({match[0] for match in PLACE.finditer(told)})
+    places = sorted({match["place"] for match in PLACE.finditer(told)})
     addr2line = _tool("addr2line")
     if not places or addr2line is None:
         return dict.fromkeys(places, 0)

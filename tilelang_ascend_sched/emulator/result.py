@@ -93,18 +93,21 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
 
 
-PLACE = re.compile(r"\bcode\+0x[0-9a-f]+\b")
-"""How the worker names a place in the kernel's machine code."""
+PLACE = re.compile(r"\b(?P<place>code\+0x[0-9a-f]+)/(?P<known>\d+)\b")
+"""How the worker names a place in the kernel's machine code, and the last line known before."""
 
 
 def _finding(data: dict[str, Any], lines: Mapping[str, int]) -> Finding:
-    def named(place: re.Match[str]) -> str:
-        return str(lines.get(place[0]) or "?")
+    def named(match: re.Match[str]) -> str:
+        if line := lines.get(match["place"]):
+            return str(line)
+        return f"{match['known']} or later" if match["known"] != "0" else "?"
 
     sites = []
     for site in data["sites"]:
-        if PLACE.fullmatch(site["file"]):
-            site = {**site, "file": "kernel.asc", "line": lines.get(site["file"], 0)}
+        if match := PLACE.fullmatch(site["file"]):
+            line = lines.get(match["place"]) or int(match["known"])
+            site = {**site, "file": "kernel.asc", "line": line}
         sites.append(Site(**site))
     return Finding(data["kind"], PLACE.sub(named, data["message"]), data["block"], tuple(sites))
 

@@ -48,7 +48,7 @@ std::string line_of(const Loc& loc) {
   if (in_kernel(loc)) return std::to_string(loc.line);
   if (loc.file == kCodeFile) {
     char place[32];
-    std::snprintf(place, sizeof place, "code+0x%x", loc.line);
+    std::snprintf(place, sizeof place, "code+0x%x/%u", loc.line, loc.call_site);
     return place;
   }
   std::string text = std::string(base_name(loc.file)) + ":" + std::to_string(loc.line);

@@ -34,10 +34,10 @@ void report(Finding finding);
 const std::vector<Finding>& findings();
 
 // The file of a place in the kernel's machine code; the line is then an offset into its library,
-// which Python turns into a line of the text.
+// which Python turns into a line of the text, and the call site the last line known before.
 inline constexpr const char* kCodeFile = "code";
 
-// "12", "gemm.h:61 (called at 12)", or "code+0x1a2b".
+// "12", "gemm.h:61 (called at 12)", or "code+0x1a2b/12".
 std::string line_of(const Loc& loc);
 std::string wait_reason(const Core& core);
 std::string describe(const Entry& entry);

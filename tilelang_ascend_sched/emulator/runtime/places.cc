@@ -148,7 +148,9 @@ const char* objection_to(Home home) {
 Loc code_place(uint64_t return_address, const Loc& otherwise) {
   if (!in(library.code, return_address)) return otherwise;
   // Inside the call, not behind it.
-  return {kCodeFile, uint32_t(return_address - 1 - library.base), 0};
+  const auto offset = uint32_t(return_address - 1 - library.base);
+  const uint32_t known = otherwise.call_site ? otherwise.call_site : otherwise.line;
+  return {kCodeFile, offset, known};
 }
 
 std::string address_text(uint64_t address) {

@@ -102,7 +102,7 @@ std::string site_json(const Site& s) {
   return "{\"core\":" + quoted(s.core) + ",\"pipe\":" + quoted(s.pipe) +
          ",\"instruction\":" + quoted(s.name) + ",\"file\":" + quoted(file) +
          ",\"line\":" + number(code ? 0 : s.loc.line) +
-         ",\"call_site\":" + number(s.loc.call_site) + "}";
+         ",\"call_site\":" + number(code ? 0 : s.loc.call_site) + "}";
 }
 
 std::string table_json(const uint64_t (&table)[kCores][kPipes]) {

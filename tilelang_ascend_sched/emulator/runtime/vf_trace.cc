@@ -62,7 +62,7 @@ void VfTrace::begin(Core& core, const Entry& entry) {
 }
 
 void VfTrace::report_here(const char* kind, const std::string& message) {
-  const Loc place = code_place(caller_, {});
+  const Loc place = code_place(caller_, {nullptr, instr_->loc.line, instr_->loc.call_site});
   Finding finding(kind);
   finding.message = message + (place.file ? " at line " + line_of(place) : "") +
                     "; launched at line " + line_of(instr_->loc);
