@@ -23,12 +23,14 @@ inline constexpr const char* kCoreMask = "core_mask";
 inline constexpr const char* kSyntheticWhile = "synthetic_while";
 inline constexpr const char* kNumStages = "num_stages";
 inline constexpr const char* kConflictHint = "conflict_hint";
+inline constexpr const char* kMultiBufferEligible = "multi_buffer_eligible";
 
 // The call by which the language layer records a conflict hint.
 inline constexpr const char* kConflictHintOp = "tl.conflict_hint";
 
-// Annotation of a kernel's root block, and the block's name.
+// Annotations of a kernel's root block, and the block's name.
 inline constexpr const char* kRootConflictHints = "tl.root_conflict_hints";
+inline constexpr const char* kBufferVersions = "tl.buffer_versions_map";
 inline constexpr const char* kRootBlock = "tilelang_root";
 
 }  // namespace attrs

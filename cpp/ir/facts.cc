@@ -7,6 +7,8 @@
 #include <tvm/tirx/op.h>
 #include <tvm/tirx/stmt_functor.h>
 
+#include <unordered_set>
+
 #include "ir/attrs.h"
 
 namespace tilelang_ascend_sched {
@@ -18,6 +20,7 @@ using tvm::Range;
 using tvm::arith::Analyzer;
 using tvm::arith::ConstIntBound;
 using tvm::ffi::GetRef;
+using tvm::ffi::Map;
 
 namespace {
 
@@ -92,6 +95,69 @@ void Facts::AddAfter(const Stmt& stmt) {
     const auto* call = evaluate->value.as<CallNode>();
     if (call != nullptr && call->op.same_as(builtin::assume())) AddCondition(call->args[0], true);
   }
+}
+
+Facts Facts::Replaced(const Map<Var, PrimExpr>& values, size_t first) const {
+  auto replaced = [&](const PrimExpr& expr) { return Substitute(WithoutReads(expr), values); };
+  auto name_of = [&](const Var& var) { return values.Get(var).value_or(var).as<Var>(); };
+  Facts facts;
+  for (size_t i = first; i < facts_.size(); ++i) {
+    if (const auto* ranged = std::get_if<Ranged>(&facts_[i])) {
+      const PrimExpr low = replaced(ranged->range->min);
+      const PrimExpr extent = replaced(ranged->range->extent);
+      if (const auto var = name_of(ranged->var)) {
+        facts.AddRange(*var, Range::FromMinExtent(low, extent));
+      } else {
+        const PrimExpr value = values.at(ranged->var);
+        facts.AddCondition(low <= value);
+        facts.AddCondition(value < low + extent);
+      }
+    } else if (const auto* bound = std::get_if<Bound>(&facts_[i])) {
+      if (const auto var = name_of(bound->var)) facts.AddValue(*var, replaced(bound->value));
+    } else {
+      const Holds& holds = std::get<Holds>(facts_[i]);
+      facts.AddCondition(replaced(holds.condition), holds.assumed);
+    }
+  }
+  return facts;
+}
+
+Facts Facts::Relevant(const std::vector<PrimExpr>& exprs, size_t guards) const {
+  std::unordered_set<const VarNode*> wanted;
+  auto want = [&](const PrimExpr& expr) {
+    PostOrderVisit(expr, [&](const tvm::ffi::ObjectRef& node) {
+      if (const auto* var = node.as<VarNode>()) wanted.insert(var);
+    });
+  };
+  auto touches = [&](const PrimExpr& expr) {
+    return UsesVar(expr, [&](const VarNode* var) { return wanted.count(var) != 0; });
+  };
+  for (const PrimExpr& expr : exprs) want(expr);
+  std::vector<bool> taken(facts_.size(), false);
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (size_t i = facts_.size(); i-- > 0;) {
+      if (taken[i]) continue;
+      if (const auto* ranged = std::get_if<Ranged>(&facts_[i])) {
+        if (wanted.count(ranged->var.get()) == 0) continue;
+        want(ranged->range->min);
+        want(ranged->range->extent);
+      } else if (const auto* bound = std::get_if<Bound>(&facts_[i])) {
+        if (wanted.count(bound->var.get()) == 0) continue;
+        want(bound->value);
+      } else {
+        const PrimExpr& condition = std::get<Holds>(facts_[i]).condition;
+        if (i < guards && !touches(condition)) continue;
+        want(condition);
+      }
+      taken[i] = grown = true;
+    }
+  }
+  Facts facts;
+  for (size_t i = 0; i < facts_.size(); ++i) {
+    if (taken[i]) facts.facts_.push_back(facts_[i]);
+  }
+  return facts;
 }
 
 void Facts::Populate(Analyzer* analyzer) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tvm/arith/analyzer.h>
+#include <tvm/ffi/container/map.h>
 #include <tvm/tirx/stmt.h>
 
 #include <cstdint>
@@ -40,6 +41,18 @@ class Facts {
   size_t size() const { return facts_.size(); }
   void Truncate(size_t size) { facts_.erase(facts_.begin() + size, facts_.end()); }
 
+  void Append(const Facts& more) {
+    facts_.insert(facts_.end(), more.facts_.begin(), more.facts_.end());
+  }
+
+  // The facts from number `first` on, told of another execution of the same code: variables are
+  // replaced by expressions, and what conditions read from memory is unknown.
+  Facts Replaced(const tvm::ffi::Map<tvm::tirx::Var, tvm::PrimExpr>& values, size_t first) const;
+
+  // Those that bear on a variable of `exprs` or on a condition from number `guards` on, directly or
+  // through others.
+  Facts Relevant(const std::vector<tvm::PrimExpr>& exprs, size_t guards) const;
+
   // Tells `analyzer` all of it. Values that were read from memory or from calls with effects are
   // told as unknown: they need not be the same the next time.
   void Populate(tvm::arith::Analyzer* analyzer) const;
@@ -61,7 +74,9 @@ class Facts {
     bool assumed;
   };
 
-  std::vector<std::variant<Ranged, Bound, Holds>> facts_;
+  using Fact = std::variant<Ranged, Bound, Holds>;
+
+  std::vector<Fact> facts_;
 };
 
 // An analyzer that learns the facts at the first question.

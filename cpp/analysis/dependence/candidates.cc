@@ -1,0 +1,94 @@
+#include "analysis/dependence/candidates.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "analysis/dependence/layout.h"
+
+namespace tilelang_ascend_sched {
+
+using namespace tvm::tirx;
+
+namespace {
+
+bool Overlap(const Bounds& a, const Bounds& b) { return a.low <= b.high && b.low <= a.high; }
+
+bool MayOverlap(const Member& a, const Member& b) {
+  const std::vector<Bounds>& x = a.placed->bounds;
+  const std::vector<Bounds>& y = b.placed->bounds;
+  if (x.size() != y.size() || x.empty()) return true;
+  if (!SameLayout(a.access().region.buffer, b.access().region.buffer)) return true;
+  return std::ranges::equal(x, y, Overlap);
+}
+
+// The dimension along which the members have the most different bounds; nothing if they do not all
+// have the same dimensions.
+std::optional<size_t> SweepAxis(const std::vector<Member>& members) {
+  const std::vector<Bounds>& first = members.front().placed->bounds;
+  std::vector<std::set<std::pair<int64_t, int64_t>>> seen(first.size());
+  for (const Member& member : members) {
+    const std::vector<Bounds>& bounds = member.placed->bounds;
+    if (bounds.size() != first.size()) return std::nullopt;
+    const Buffer& buffer = member.access().region.buffer;
+    if (!SameLayout(members.front().access().region.buffer, buffer)) return std::nullopt;
+    for (size_t axis = 0; axis < bounds.size(); ++axis) {
+      seen[axis].insert({bounds[axis].low, bounds[axis].high});
+    }
+  }
+  if (seen.empty()) return std::nullopt;
+  const auto best = std::ranges::max_element(seen, {}, [](const auto& set) { return set.size(); });
+  return static_cast<size_t>(best - seen.begin());
+}
+
+}  // namespace
+
+std::vector<std::vector<Member>> ByStorage(const Places& places, const Body& body) {
+  std::vector<std::vector<Member>> storages;
+  std::unordered_map<const VarNode*, size_t> by_var;
+  std::map<std::string, size_t> by_state;
+  for (size_t leaf = body.first_leaf; leaf < body.last_leaf; ++leaf) {
+    for (const PlacedAccess& placed : places.leaves[leaf].accesses) {
+      const Storage& storage = placed.access.storage;
+      const size_t next = storages.size();
+      const size_t number = storage.var.has_value()
+                                ? by_var.try_emplace(storage.var.value().get(), next).first->second
+                                : by_state.try_emplace(storage.state, next).first->second;
+      if (number == next) storages.emplace_back();
+      storages[number].push_back({leaf, &placed});
+    }
+  }
+  return storages;
+}
+
+std::vector<std::pair<size_t, size_t>> Candidates(const std::vector<Member>& members) {
+  std::vector<std::pair<size_t, size_t>> pairs;
+  auto consider = [&](size_t i, size_t j) {
+    if (!members[i].access().write && !members[j].access().write) return;
+    if (MayOverlap(members[i], members[j])) pairs.emplace_back(std::min(i, j), std::max(i, j));
+  };
+  const bool written =
+      std::ranges::any_of(members, [](const Member& m) { return m.access().write; });
+  if (!written) return pairs;
+  std::vector<size_t> order(members.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const std::optional<size_t> axis = SweepAxis(members);
+  auto bounds = [&](size_t i) { return members[i].placed->bounds[*axis]; };
+  if (axis.has_value()) {
+    std::ranges::stable_sort(order, {}, [&](size_t i) { return bounds(i).low; });
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (size_t j = i; j < order.size(); ++j) {
+      if (axis.has_value() && bounds(order[j]).low > bounds(order[i]).high) break;
+      consider(order[i], order[j]);
+    }
+  }
+  std::ranges::sort(pairs);
+  return pairs;
+}
+
+}  // namespace tilelang_ascend_sched
