@@ -10,6 +10,7 @@ from .version import __version__
 
 _COMMANDS = {
     "check": "emulator.commands:check",
+    "deps": "deps_commands:deps",
     "passes": "report.commands:passes",
     "report": "report.commands:report",
     "run": "emulator.commands:run",

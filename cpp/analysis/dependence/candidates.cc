@@ -30,6 +30,7 @@ bool MayOverlap(const Member& a, const Member& b) {
 // have the same dimensions.
 std::optional<size_t> SweepAxis(const std::vector<Member>& members) {
   const std::vector<Bounds>& first = members.front().placed->bounds;
+  if (first.empty()) return std::nullopt;
   std::vector<std::set<std::pair<int64_t, int64_t>>> seen(first.size());
   for (const Member& member : members) {
     const std::vector<Bounds>& bounds = member.placed->bounds;
@@ -40,7 +41,6 @@ std::optional<size_t> SweepAxis(const std::vector<Member>& members) {
       seen[axis].insert({bounds[axis].low, bounds[axis].high});
     }
   }
-  if (seen.empty()) return std::nullopt;
   const auto best = std::ranges::max_element(seen, {}, [](const auto& set) { return set.size(); });
   return static_cast<size_t>(best - seen.begin());
 }

@@ -27,6 +27,15 @@ bool OrderThemselves(const Access& a, const Access& b) {
   return a.window > 0 && a.window == b.window;
 }
 
+// What users call it: buffers' names are theirs, data variables often have none.
+std::string NameOf(const Access& access) {
+  std::string name = access.storage.name();
+  if (access.region.buffer.defined() && !access.region.buffer->name.empty()) {
+    name = access.region.buffer->name;
+  }
+  return name.empty() ? "unnamed" : name;
+}
+
 class BodyFinder {
  public:
   BodyFinder(const Places& places, size_t number, const Epochs& epochs, const ConflictHints& hints)
@@ -67,8 +76,7 @@ class BodyFinder {
   }
 
   void Add(const Member& from, const Member& to, std::optional<int64_t> distance) {
-    Add(from.leaf, to.leaf, KindOf(from.access(), to.access()), from.access().storage.name(),
-        distance);
+    Add(from.leaf, to.leaf, KindOf(from.access(), to.access()), NameOf(from.access()), distance);
   }
 
   // `a` comes before `b`, or is the same.
@@ -81,24 +89,20 @@ class BodyFinder {
       return;
     }
     if (apart && epochs_.AreRivals(places_.leaves[a.leaf], places_.leaves[b.leaf], storage)) {
-      return Add(a.leaf, b.leaf, DependenceKind::kExclusion, storage.name(), 0);
+      return Add(a.leaf, b.leaf, DependenceKind::kExclusion, NameOf(a.access()), 0);
     }
-    if (apart && Holds(a, b, false, [&] { return meetings_.WithinIteration(a, b); })) Add(a, b, 0);
+    if (apart && MeetWithin(a, b)) Add(a, b, 0);
     if (body_.loop == nullptr) return;
     AddAcross(a, b);
     if (a.leaf != b.leaf || a.placed != b.placed) AddAcross(b, a);
   }
 
-  template <typename Test>
-  bool Holds(const Member& a, const Member& b, bool across, Test test) {
-    switch (hints_.Of(a.access(), b.access(), across)) {
-      case ConflictHints::Verdict::kConflict:
-        return true;
-      case ConflictHints::Verdict::kNoConflict:
-        return false;
-      default:
-        return test();
+  bool MeetWithin(const Member& a, const Member& b) {
+    const auto verdict = hints_.Of(a.access(), b.access(), /*across_iterations=*/false);
+    if (verdict != ConflictHints::Verdict::kNothing) {
+      return verdict == ConflictHints::Verdict::kConflict;
     }
+    return meetings_.WithinIteration(a, b);
   }
 
   void AddAcross(const Member& first, const Member& second) {

@@ -11,15 +11,14 @@
 #include "analysis/dependence/dependences.h"
 #include "analysis/extents.h"
 #include "analysis/task_resources.h"
-#include "ir/fact_mutator.h"
+#include "ir/kernels.h"
 #include "ir/task_tree.h"
-#include "report/note.h"
+#include "report/error.h"
 #include "report/place.h"
 
 namespace tilelang_ascend_sched {
 
 using namespace tvm::tirx;
-using tvm::BufferRegion;
 using tvm::ffi::Any;
 using tvm::ffi::Array;
 using tvm::ffi::Map;
@@ -133,9 +132,9 @@ Object Describe(const SBlock& root, const Facts& outer) {
 // A list of kernels as JSON, in the order in which the function launches them.
 String DescribeDependences(const PrimFunc& function) {
   Array<Any> kernels;
-  RewriteKernelsWithFacts(function, [&](const SBlock& root, const Facts& outer) {
-    kernels.push_back(Describe(root, outer));
-    return root;
+  RewriteKernels(function, [&](const SBlock& root, const KernelPlace& place) {
+    kernels.push_back(Describe(root, place.facts));
+    return Stmt(root);
   });
   return tvm::ffi::json::Stringify(kernels);
 }
