@@ -258,9 +258,7 @@ def kernel_library(source: Source) -> Path:
         text = Path(scratch) / FILE_NAME
         text.write_text(source.text)
         made, linked = Path(scratch) / "kernel.o", Path(scratch) / "kernel.so"
-        done = _run(
-            [compiler(), *flags, "-include", prelude, *_includes(), "-c", text, "-o", made]
-        )
+        done = _run([compiler(), *flags, "-include", prelude, *_includes(), "-c", text, "-o", made])
         if done.returncode != 0:
             raise CompileError(explain(done.stderr, source))
         done = _run([compiler(), "-shared", *_LINK_FLAGS, made, "-o", linked])
