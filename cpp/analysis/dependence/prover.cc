@@ -134,6 +134,7 @@ Region Filled(const Region& region, Analyzer* analyzer) {
     PrimExpr first = iterator.range->min;
     if (*known < 0) first = End(iterator.range) - 1;
     filled.box.Set(*axis, Range::FromMinExtent(terms[1] + by * first, range->extent));
+    if (is_one(iterator.range->extent)) continue;
     steps.push_back({*axis, std::abs(*known), iterator.range->extent});
   }
   std::ranges::stable_sort(steps, {}, &Step::by);
