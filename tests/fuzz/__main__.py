@@ -25,7 +25,7 @@ A_PROCESS = 64
 
 
 SECONDS = 120
-"""That a process may take over programs that are compiled together; only against hanging."""
+"""Of CPU that a process may take over programs compiled together; only against hanging."""
 
 
 @click.command()
@@ -112,7 +112,8 @@ def _work(seeds: range, passes: str, mutants: int, at_once: int) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         for first in range(seeds.start, seeds.stop, at_once):
-            signal.alarm(SECONDS)  # native code that does not come back ends the process
+            # Native code that does not come back ends the process.
+            signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
             part = range(first, min(first + at_once, seeds.stop))
             programs = [generate(each, ours(passes)) for each in part]
             outcomes = [

@@ -54,21 +54,22 @@ MANY = 4
 """Turns that a loop of unknown length is taken to make."""
 
 
-def generate(seed: int, ours: frozenset[str] = frozenset()) -> Program:
+def generate(seed: int, ours: frozenset[str] = frozenset(), unknowns: int = 4) -> Program:
     """The program of a seed.
 
     ours: names of the passes that are not TileLang's own; what only those lower rightly is kept.
+    unknowns: how many bounds, guards and places at most depend on what only inputs tell.
     """
     attempt = 0
     while True:
-        program = _Maker(random.Random(f"{seed}.{attempt}"), f"k{seed}").program()
+        program = _Maker(random.Random(f"{seed}.{attempt}"), f"k{seed}", unknowns).program()
         if exclusions.reason(program, ours) is None:
             return program
         attempt += 1
 
 
 class _Maker:
-    def __init__(self, rng: random.Random, name: str) -> None:
+    def __init__(self, rng: random.Random, name: str, unknowns: int) -> None:
         self.rng = rng
         self.name = name
         self.cores = rng.choices(("vector", "mix", "cube"), (5, 4, 2))[0]
@@ -83,7 +84,8 @@ class _Maker:
         self.turns = 1
         self.left = rng.randint(3, 9)  # statements still to be made
         self.variables = 0
-        self.unknowns = self.rng.choices((0, 1, 2, 4), (4, 6, 4, 1))[0]  # still allowed
+        # Still allowed.
+        self.unknowns = min(unknowns, self.rng.choices((0, 1, 2, 4), (4, 6, 4, 1))[0])
         self.guards = 0  # around the present place, inside the innermost loop
 
     def chance(self, probability: float) -> bool:
