@@ -37,7 +37,7 @@ std::vector<Finding> Confirm(const Search& search, const Path& path) {
   for (const auto& inputs : path.Witnesses()) {
     Limits limits = search.limits;
     limits.events = kConcreteEvents;
-    Search concrete{search.program, search.periods, search.symbols, limits, {}, 0};
+    Search concrete{search.program, search.periods, search.rates, search.symbols, limits, {}, 0};
     Path only(*search.symbols, {});
     Run run(&concrete, &only, &inputs);
     run.Execute();
@@ -64,7 +64,8 @@ bool SameKind(const Finding& a, const Finding& b) {
 
 void Explore(Program* program, Report* report) {
   const Periods periods(*program);
-  Search search{*program, periods, &program->symbols, Limits{}, {}, 0};
+  const Rates rates(*program);
+  Search search{*program, periods, rates, &program->symbols, Limits{}, {}, 0};
   std::optional<std::vector<bool>> script = std::vector<bool>();
   while (script) {
     Path path(program->symbols, *script);

@@ -199,6 +199,7 @@ Node* Decoder::Loop(const ForNode* loop) {
   reads_.clear();
   loops_.push_back(node);
   node->slot = SlotOf(loop->loop_var.get(), SlotKind::kLoop);
+  program_.slots[node->slot].definition = node;
   Node* body = Statement(loop->body);
   loops_.pop_back();
   if (body != nullptr) node->children.push_back(body);
@@ -266,6 +267,7 @@ Node* Decoder::Bound(const BindNode* bind) {
   node->source = At(GetRef<Stmt>(bind), "let " + std::string(bind->var->name_hint));
   node->value = Compile(bind->value);
   node->slot = SlotOf(bind->var.get(), SlotKind::kBound);
+  program_.slots[node->slot].definition = node;
   return AfterReads(node);
 }
 

@@ -222,7 +222,8 @@ Expr Decoder::ReadMemory(const Pointer& pointer, int64_t bytes, const std::strin
   reads_.push_back(Issue(std::move(instruction), source));
   Node* fresh = program_.Make(NodeKind::kFresh);
   fresh->slot = static_cast<Slot>(program_.slots.size());
-  program_.slots.push_back({name, SlotKind::kBound, loops_.empty() ? nullptr : loops_.back()});
+  program_.slots.push_back(
+      {name, SlotKind::kBound, loops_.empty() ? nullptr : loops_.back(), fresh});
   fresh->name = name;
   const int bits = std::min(dtype.bits(), 40);
   fresh->range = dtype.is_uint() || dtype.is_bool()

@@ -105,7 +105,7 @@ class Memory {
     std::erase_if(records_, predicate);
   }
 
-  const std::vector<Record>& records() const { return records_; }
+  std::vector<Record>& records() { return records_; }
 
  private:
   std::vector<Record> records_;

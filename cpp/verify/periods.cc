@@ -1,5 +1,6 @@
 #include "verify/periods.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -9,6 +10,10 @@ namespace {
 
 constexpr int64_t kLongestPeriod = 4096;
 
+int64_t Remainder(int64_t value, int64_t period) { return ((value % period) + period) % period; }
+
+bool IsTruth(ExprKind kind) { return kind >= ExprKind::kLess && kind <= ExprKind::kNot; }
+
 }  // namespace
 
 Periods::Periods(const Program& program)
@@ -16,6 +21,7 @@ Periods::Periods(const Program& program)
       slots_(program.slots.size()),
       tensor_accessors_(program.tensors.size(), 0),
       symbolic_(program.slots.size(), false),
+      growing_(program.slots.size(), true),
       references_(program.tensors.size(), {0, kNone}),
       one_address_(program.tensors.size(), true) {
   for (bool changed = true; changed;) {
@@ -29,6 +35,8 @@ Periods::Periods(const Program& program)
   for (bool changed = true; changed;) {
     changed = false;
     for (const auto& [target, value] : assignments_) {
+      // A truth value changes where the comparison in it does, and that is noted already.
+      if (IsTruth(program.exprs[value].kind)) continue;
       std::vector<Slot> sources;
       bool symbolic = false;
       Collect(value, &sources, &symbolic);
@@ -39,8 +47,10 @@ Periods::Periods(const Program& program)
         const int64_t period = std::lcm(from.period, to.period);
         const bool exact = from.exact || to.exact || to.low <= to.high || period > kLongestPeriod ||
                            (to.period > 1 && Divides(value));
-        changed = changed || period != from.period || exact != from.exact;
+        const int64_t moduli = std::min(std::lcm(from.moduli, to.moduli), kLongestPeriod + 1);
+        changed = changed || period != from.period || exact != from.exact || moduli != from.moduli;
         from.period = std::min(period, kLongestPeriod + 1);
+        from.moduli = moduli;
         from.exact = exact;
       }
     }
@@ -50,13 +60,14 @@ Periods::Periods(const Program& program)
 std::pair<int64_t, int64_t> Periods::Class(Slot slot, int64_t value) const {
   const Dependence& dependence = slots_[slot];
   if (dependence.exact) return {value, 0};
-  const int64_t period = dependence.period;
-  const int64_t phase = ((value % period) + period) % period;
+  const int64_t phase = Remainder(value, dependence.period);
   if (dependence.low > dependence.high) return {phase, 0};
-  const int64_t near = value < dependence.low    ? dependence.low - 1
-                       : value > dependence.high ? dependence.high + 1
-                                                 : value;
-  return {phase, near};
+  const bool passed = growing_[slot] && value > dependence.high;
+  return {phase, passed ? dependence.high + 1 : value};
+}
+
+int64_t Periods::Phase(Slot slot, int64_t value) const {
+  return Remainder(value, slots_[slot].moduli);
 }
 
 void Periods::FindSymbolic(const Node* node, bool* changed) {
@@ -68,6 +79,19 @@ void Periods::FindSymbolic(const Node* node, bool* changed) {
   }
   if (symbolic && !symbolic_[node->slot]) symbolic_[node->slot] = *changed = true;
   for (const Node* child : node->children) FindSymbolic(child, changed);
+}
+
+// Whether an assigned value is that of the variable itself and a number that is not negative, or
+// does not depend on the variable.
+bool Periods::KeepsGrowing(const Node* assignment) const {
+  int64_t factor = 0, constant = 0;
+  if (Linear(assignment->value, assignment->slot, &factor, &constant)) {
+    return factor == 0 || (factor == 1 && constant >= 0);
+  }
+  std::vector<Slot> slots;
+  bool symbolic = false;
+  Collect(assignment->value, &slots, &symbolic);
+  return std::find(slots.begin(), slots.end(), assignment->slot) == slots.end();
 }
 
 void Periods::Walk(const Node* node, int core) {
@@ -83,6 +107,7 @@ void Periods::Walk(const Node* node, int core) {
       break;
     case NodeKind::kAssign:
       assignments_.push_back({node->slot, node->value});
+      growing_[node->slot] = growing_[node->slot] && KeepsGrowing(node);
       Visit(node->value, Use::kAddress);
       break;
     case NodeKind::kInstruction: {
@@ -182,6 +207,7 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
   switch (node.kind) {
     case ExprKind::kSlot:
       if (use == Use::kExact) slots_[node.number].exact = true;
+      if (use == Use::kCondition) Note(static_cast<Slot>(node.number), 0);
       return;
     case ExprKind::kConstant:
     case ExprKind::kSymbol:
@@ -198,10 +224,13 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
         return all([](Dependence& slot) { slot.exact = true; });
       }
       Visit(node.a, Use::kAddress, period);
-      return all([period](Dependence& slot) {
+      all([period](Dependence& slot) {
+        slot.moduli = std::min(std::lcm(slot.moduli, period), kLongestPeriod + 1);
         slot.period = std::lcm(slot.period, period);
         if (slot.period > kLongestPeriod) slot.exact = true, slot.period = 1;
       });
+      if (!modulo && use == Use::kCondition) all([](Dependence& slot) { slot.exact = true; });
+      return;
     }
     case ExprKind::kLess:
     case ExprKind::kLessEqual:
@@ -213,8 +242,22 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
       Collect(node.a, &left, &symbolic);
       Collect(node.b, &right, &symbolic);
       if (!left.empty() && !right.empty()) return all([](Dependence& slot) { slot.exact = true; });
+      if (use == Use::kCondition) return CompareWithZero(expr);
       break;
     }
+    case ExprKind::kAdd:
+    case ExprKind::kSubtract:
+      if (use == Use::kCondition) return CompareWithZero(expr);
+      break;
+    case ExprKind::kSelect:
+      Visit(node.a, Use::kCondition);
+      Visit(node.b, use, scale);
+      return Visit(node.c, use, scale);
+    case ExprKind::kAnd:
+    case ExprKind::kOr:
+    case ExprKind::kNot:
+      use = Use::kCondition;
+      break;
     case ExprKind::kMinimum:
     case ExprKind::kMaximum: {
       // Of a run-time input that is clamped, only the clamps are used as bounds of a region.
@@ -222,6 +265,8 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
       bool symbolic = false;
       Collect(expr, &slots, &symbolic);
       if (symbolic && Clamped(expr).high < kUnbounded) use = Use::kAddress;
+      if (use == Use::kCondition) return all([](Dependence& slot) { slot.exact = true; });
+      if (!symbolic) Compare(node.a, node.b);
       break;
     }
     case ExprKind::kTruncatedDivide:
@@ -274,7 +319,7 @@ void Periods::Compare(Expr a, Expr b) {
   bool symbolic = false;
   Collect(a, &slots, &symbolic);
   Collect(b, &slots, &symbolic);
-  if (symbolic) {
+  if (symbolic || (OnlyRemainders(a) && OnlyRemainders(b))) {
     Visit(a, Use::kAddress);
     Visit(b, Use::kAddress);
     return;
@@ -290,11 +335,39 @@ void Periods::Compare(Expr a, Expr b) {
     return;
   }
   const int64_t factor = factor_a - factor_b;
-  if (factor == 0) return;
-  const int64_t place = (constant_b - constant_a) / factor;
-  Dependence& slot = slots_[slots.front()];
-  slot.low = std::min(slot.low, place - 1);
-  slot.high = std::max(slot.high, place + 1);
+  if (factor != 0) Note(slots.front(), (constant_b - constant_a) / factor);
+}
+
+void Periods::CompareWithZero(Expr expr) {
+  std::vector<Slot> slots;
+  bool symbolic = false;
+  Collect(expr, &slots, &symbolic);
+  int64_t factor = 0, constant = 0;
+  if (symbolic || OnlyRemainders(expr)) return Visit(expr, Use::kAddress);
+  if (slots.size() == 1 && Linear(expr, slots.front(), &factor, &constant) && factor != 0) {
+    return Note(slots.front(), -constant / factor);
+  }
+  for (const Slot slot : slots) slots_[slot].exact = true;
+}
+
+// Something changes where the variable passes `place`.
+void Periods::Note(Slot slot, int64_t place) {
+  slots_[slot].low = std::min(slots_[slot].low, place - 1);
+  slots_[slot].high = std::max(slots_[slot].high, place + 1);
+}
+
+// Whether variables stand under remainders by constants only.
+bool Periods::OnlyRemainders(Expr expr) const {
+  const ExprNode& node = program_.exprs[expr];
+  if (node.kind == ExprKind::kSlot) return node.number == kSubBlockSlot;
+  if (node.kind == ExprKind::kFloorModulo &&
+      program_.exprs[node.b].kind == ExprKind::kConstant) {
+    return true;
+  }
+  for (const Expr child : {node.a, node.b, node.c}) {
+    if (child != kNone && !OnlyRemainders(child)) return false;
+  }
+  return true;
 }
 
 bool Periods::Linear(Expr expr, Slot slot, int64_t* factor, int64_t* constant) const {

@@ -16,14 +16,19 @@ struct Dependence {
   int64_t period = 1;
   bool exact = false;                         // every value may behave differently
   int64_t low = INT64_MAX, high = INT64_MIN;  // between them comparisons with constants change
+  int64_t moduli = 1;  // common multiple of all constants that the variable is divided by
 };
 
 class Periods {
  public:
   explicit Periods(const Program& program);
 
-  // The class of a value of `slot`, as two numbers.
+  // The class of a value of `slot`, as two numbers. While a comparison with a constant can still
+  // change, now that the variable has this value, the class is the value itself.
   std::pair<int64_t, int64_t> Class(Slot slot, int64_t value) const;
+
+  // What of a value decides, as long as comparisons come out the same, about remainders.
+  int64_t Phase(Slot slot, int64_t value) const;
 
   // Whether the addresses of all accesses to a GM tensor are one expression that never falls while
   // `loop`, the outermost one, goes on.
@@ -46,6 +51,10 @@ class Periods {
   void Walk(const Node* node, int core);
   void Visit(Expr expr, Use use, int64_t scale = 1);
   void Compare(Expr a, Expr b);
+  void CompareWithZero(Expr expr);
+  void Note(Slot slot, int64_t place);
+  bool OnlyRemainders(Expr expr) const;
+  bool KeepsGrowing(const Node* assignment) const;
   bool Same(Expr a, Expr b) const;
   bool Grows(Expr expr, Slot slot) const;
   bool Divides(Expr expr) const;
@@ -59,6 +68,7 @@ class Periods {
   uint32_t space_accessors_[kOnChipSpaces] = {};
   std::vector<uint32_t> tensor_accessors_;
   std::vector<bool> symbolic_;  // variables that hold run-time inputs
+  std::vector<bool> growing_;   // variables that grow until they are set anew
   std::vector<std::pair<int, Expr>> references_;
   std::vector<bool> one_address_;  // all accesses to a tensor have the same address
 };

@@ -135,7 +135,8 @@ enum class SlotKind : uint8_t {
 struct SlotInfo {
   std::string name;
   SlotKind kind = SlotKind::kMutable;
-  const Node* loop = nullptr;  // innermost one around; null at the top level
+  const Node* loop = nullptr;        // innermost one around; null at the top level
+  const Node* definition = nullptr;  // of a loop's or a bound variable: what sets it
 };
 
 struct Tensor {

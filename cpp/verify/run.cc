@@ -74,8 +74,8 @@ bool Run::Step(int core) {
         state.slots[node.slot] = Eval(core, node.minimum);
         frame.stage = 1;
       }
-      const Value remaining = frame.extent - Value(frame.turn);
       if (!Head(core, &frame)) return false;
+      const Value remaining = frame.extent - Value(frame.turn);
       if (path_.AtMostZero(remaining, state.loops) || node.children.empty()) {
         Leave(core, false);
         return true;
@@ -184,12 +184,15 @@ bool Run::Head(int core, Frame* frame) {
   const bool depends_on_inputs = frame->node->kind == NodeKind::kFor
                                      ? !frame->extent.known()
                                      : path_.choices().size() > frame->choices;
-  if (!depends_on_inputs && path_.choices().size() == frame->choices) return true;
+  if (!depends_on_inputs && path_.choices().size() == frame->choices) {
+    SkipAhead(core, frame);
+    return true;
+  }
   if (frame->turn <= search_.limits.turns) {
     if (inputs_ != nullptr) return true;
     if (Alone()) path_.ForgetFrom(cores_[core].loops, EndOf(*frame).terms);
     if (path_.replaying()) return true;
-    if (search_.seen.insert(State(core, *frame)).second) return true;
+    if (search_.seen.insert(StateAt(core, *frame, true).text).second) return true;
     covered_ = true;
     return false;
   }

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -12,6 +13,8 @@
 #include "verify/path.h"
 #include "verify/periods.h"
 #include "verify/program.h"
+#include "verify/rates.h"
+#include "verify/state.h"
 
 namespace tilelang_ascend_sched::verify {
 
@@ -25,6 +28,7 @@ struct Limits {
 struct Search {
   const Program& program;
   const Periods& periods;
+  const Rates& rates;
   Symbols* symbols;
   Limits limits;
   std::unordered_set<std::string> seen;  // states at the heads of open loops
@@ -74,6 +78,7 @@ class Run {
     int64_t turn = 0;
     Value extent{};
     size_t choices = 0;  // that the path had made before the loop
+    std::shared_ptr<History> history{};
   };
   struct CoreState {
     bool present = false;
@@ -141,8 +146,13 @@ class Run {
   void Finish();
 
   // state.cc: what the rest of a path depends on
-  std::string State(int core, const Frame& head);
+  friend class StateWriter;
+  State StateAt(int core, const Frame& head, bool open);
   bool Live(int core, Slot slot, bool at_head) const;
+
+  // skip.cc: turns that are like those before
+  void SkipAhead(int core, Frame* frame);
+  int64_t Repetitions(int head, const State& past, const State& now) const;
 
   // messages.cc
   Site SiteOf(const Instruction& instruction, Core core, const Turns& turns) const;

@@ -1,5 +1,7 @@
 // What the rest of a path depends on, written so that two states from which the same happens are
 // the same text.
+#include "verify/state.h"
+
 #include "verify/run.h"
 
 namespace tilelang_ascend_sched::verify {
@@ -11,6 +13,12 @@ class Writer {
   void Number(int64_t number) {
     for (int i = 0; i < 8; ++i) text_.push_back(static_cast<char>(number >> (8 * i)));
   }
+  void Bit(bool bit) {
+    bits_ = static_cast<uint8_t>(bits_ << 1 | bit);
+    if (++count_ < 8) return;
+    text_.push_back(static_cast<char>(bits_));
+    bits_ = count_ = 0;
+  }
   void Of(const Value& value) {
     Number(value.constant);
     Number(static_cast<int64_t>(value.terms.size()));
@@ -19,10 +27,15 @@ class Writer {
       Number(term.factor);
     }
   }
-  std::string Take() { return std::move(text_); }
+  std::string Take() {
+    while (count_ != 0) Bit(false);
+    return std::move(text_);
+  }
 
  private:
   std::string text_;
+  uint8_t bits_ = 0;
+  int count_ = 0;
 };
 
 }  // namespace
@@ -40,162 +53,314 @@ bool Run::Live(int core, Slot slot, bool at_head) const {
   return false;
 }
 
-// Event numbers only matter in so far as somebody knows that the event is complete. So each number
-// that is still asked for (a "mark") is written as one bit for everyone who may be asked.
-std::string Run::State(int core, const Frame& head) {
-  Writer writer;
-  writer.Number(core);
-  writer.Number(head.node->number);
-  const Path::Question end = EndOf(head);
-  std::vector<std::pair<Thread, uint32_t>> marks;
-  std::vector<const Clock*> holders;
-  std::vector<Value> starts(tensors_.size());
-  for (size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
-    const auto [reader, expr] = search_.periods.reference(static_cast<int>(tensor));
-    if (expr != kNone) starts[tensor] = Eval(reader, expr);
-  }
-  auto region = [&](const Access& access, const Value& start) {
-    writer.Number(static_cast<int>(access.space));
-    writer.Number(access.region.begin - start.constant);
-    writer.Number(access.region.row_bytes);
-    writer.Number(access.region.rows);
-    writer.Number(access.region.stride);
-    writer.Number(access.writes | access.atomic << 1 | access.approximate << 2);
-  };
+// Builds the state at a loop's head. `open` states are compared over all paths, and hold for any
+// number of further turns: how often a loop still turns counts only where that is known. Others are
+// compared within one pass through the loop: turns, variables and addresses are kept aside, for
+// what they do may be found out from how they move.
+class StateWriter {
+ public:
+  StateWriter(Run* run, int core, const Run::Frame& head, bool open)
+      : run_(*run), core_(core), head_(head), open_(open), starts_(run->tensors_.size()) {}
 
-  for (int other = 0; other < kCores; ++other) {
-    const CoreState& state = cores_[other];
-    if (!state.present) continue;
-    for (const Frame& frame : state.frames) {
-      writer.Number(frame.node->number);
-      writer.Number(frame.stage);
-      // The turn of a loop with a known end says how much is left.
-      const bool counts = frame.node->kind == NodeKind::kFor && frame.stage > 0;
-      if (!counts) {
-        writer.Number(frame.turn > 0);
-        continue;
-      }
-      writer.Of(frame.extent);
-      const Path::Question own = EndOf(frame);
-      if (frame.extent.known()) {
-        writer.Number(frame.turn);
-      } else if (&frame == &head || Alone()) {
-        // How much is left is open: the path decides at each head.
-        writer.Number(frame.turn > 0);
-      } else if (own.terms == end.terms) {
-        writer.Number(own.bound - end.bound);  // how far it is behind this head
-      } else {
-        writer.Number(frame.turn);
-      }
+  State Take() {
+    ForgetKnown();
+    if (open_) FindStarts();
+    out_.Number(core_);
+    out_.Number(head_.node->number);
+    for (int core = 0; core < kCores; ++core) {
+      if (run_.cores_[core].present) WriteCore(core);
     }
-    writer.Number(-1);
-    for (size_t slot = 0; slot < state.slots.size(); ++slot) {
-      if (!Live(other, static_cast<Slot>(slot), other == core)) continue;
-      const Value& value = state.slots[slot];
-      if (value.known()) {
-        const auto [first, second] = search_.periods.Class(static_cast<Slot>(slot), value.constant);
-        writer.Number(first);
-        writer.Number(second);
-      } else {
-        writer.Of(value);
-      }
+    WriteFlags();
+    WriteLocks();
+    for (int space = 0; space < kOnChipSpaces; ++space) WriteRecords(&run_.memories_[space], -1);
+    for (size_t tensor = 0; tensor < run_.tensors_.size(); ++tensor) {
+      WriteRecords(&run_.tensors_[tensor], static_cast<int>(tensor));
     }
-    writer.Number(state.atomic);
-    writer.Number(state.pending == nullptr ? -1 : state.pending->number);
-    if (state.snapshot >= 0) holders.push_back(&snapshots_[state.snapshot]);
-    for (const std::deque<Event>& queue : state.queues) {
-      writer.Number(static_cast<int64_t>(queue.size()));
-      for (const Event& event : queue) {
-        writer.Number(event.instruction->number);
-        writer.Number(event.id);
-        if (event.snapshot >= 0) holders.push_back(&snapshots_[event.snapshot]);
-        for (const Access& access : event.accesses) {
-          region(access, access.space == Space::kGm ? starts[access.tensor] : Value(0));
-        }
-      }
+    if (open_) WriteDecisions();
+    WriteKnowledge();
+    state_.text = out_.Take();
+    return std::move(state_);
+  }
+
+ private:
+  // Accesses that nobody can come into conflict with any more.
+  void ForgetKnown() {
+    auto forget = [&](Memory* memory, Space space, int tensor) {
+      const uint32_t readers = run_.search_.periods.accessors(space, tensor);
+      memory->Forget([&](const Record& record) { return run_.KnownToAll(record, readers); });
+    };
+    for (int space = 0; space < kOnChipSpaces; ++space) {
+      forget(&run_.memories_[space], static_cast<Space>(space), -1);
+    }
+    for (size_t tensor = 0; tensor < run_.tensors_.size(); ++tensor) {
+      forget(&run_.tensors_[tensor], Space::kGm, static_cast<int>(tensor));
     }
   }
-  for (const auto& [key, flag] : flags_) {
-    writer.Number(key);
-    writer.Number(static_cast<int64_t>(flag.tokens.size()));
-    for (const Token& token : flag.tokens) holders.push_back(&token.clock);
-    if (!flag.waits.empty()) marks.push_back(flag.waits.back());
-  }
-  for (const auto& [key, flag] : cross_flags_) {
-    writer.Number(key);
-    writer.Number(static_cast<int64_t>(flag.tokens.size()));
-    for (const Token& token : flag.tokens) {
-      holders.push_back(&token.clock);
-      marks.push_back({token.thread, token.index});
-    }
-    for (const auto& wait : flag.waits) marks.push_back(wait);
-    writer.Number(static_cast<int64_t>(flag.waits.size()));
-  }
-  for (const auto& [key, lock] : locks_) {
-    writer.Number(key);
-    writer.Number(lock.holder);
-    writer.Number(lock.issued - lock.released);
-    for (const auto& [sequence, token] : lock.tokens) {
-      writer.Number(static_cast<int64_t>(sequence) - lock.released);
-      holders.push_back(&token.clock);
-    }
-  }
-  auto records = [&](const Memory& memory, const Value& start) {
-    writer.Number(static_cast<int64_t>(memory.records().size()));
-    for (const Record& record : memory.records()) {
-      writer.Number(record.region.base);
-      writer.Number(record.region.begin - start.constant);
-      writer.Number(record.region.row_bytes);
-      writer.Number(record.region.rows);
-      writer.Number(record.region.stride);
-      writer.Number(record.instruction->number);
-      writer.Number(record.thread);
-      writer.Number(static_cast<int64_t>(record.lost));
-      writer.Number(record.writes | record.atomic << 1 | record.approximate << 2 |
-                    record.unit_flag << 3);
-      marks.push_back({record.thread, record.index});
-    }
-  };
-  auto forget = [&](Memory* memory, Space space, int tensor) {
-    const uint32_t readers = search_.periods.accessors(space, tensor);
-    memory->Forget([&](const Record& other) { return KnownToAll(other, readers); });
-  };
-  for (int space = 0; space < kOnChipSpaces; ++space) {
-    forget(&memories_[space], static_cast<Space>(space), -1);
-    records(memories_[space], Value(0));
-  }
-  for (size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
-    forget(&tensors_[tensor], Space::kGm, static_cast<int>(tensor));
-    if (cores_[core].loops == 1 && Alone() && search_.periods.Ascends(tensor, head.node)) {
+
+  // Open states tell addresses apart by their distance from one address of the same tensor.
+  void FindStarts() {
+    const bool outermost = run_.cores_[core_].loops == 1 && run_.Alone();
+    for (size_t tensor = 0; tensor < starts_.size(); ++tensor) {
+      const auto [reader, expr] = run_.search_.periods.reference(static_cast<int>(tensor));
+      if (expr == kNone || !SetDead(reader, expr)) continue;
+      const Value start = run_.Eval(reader, expr);
+      starts_[tensor] = start.constant;
+      if (!outermost || !run_.search_.periods.Ascends(tensor, head_.node)) continue;
       // What lies behind the present address is never touched again.
-      const auto base = bases_.find(starts[tensor].terms);
-      tensors_[tensor].Forget([&](const Record& other) {
-        return base != bases_.end() && other.region.base == base->second &&
-               other.region.end() <= starts[tensor].constant;
+      const auto base = run_.bases_.find(start.terms);
+      run_.tensors_[tensor].Forget([&](const Record& record) {
+        return base != run_.bases_.end() && record.region.base == base->second &&
+               record.region.end() <= start.constant;
       });
     }
-    records(tensors_[tensor], starts[tensor]);
   }
-  // What is known of this loop's end counts by its distance from the present turn.
-  const auto fact = path_.facts().find(end.terms);
-  if (!end.terms.empty() && fact != path_.facts().end()) {
-    const Range& range = fact->second;
-    writer.Number(range.low <= -kUnbounded ? range.low : range.low - end.bound);
-    writer.Number(range.high >= kUnbounded ? range.high : range.high - end.bound);
-  }
-  for (const Decision& decision : path_.decisions()) {
-    if (!end.terms.empty() && decision.terms == end.terms) continue;
-    for (const Term& term : decision.terms) {
-      writer.Number(term.symbol);
-      writer.Number(term.factor);
+
+  // Sets the variables in `expr` that are about to be set anew to what they would be at their
+  // loops' first turns, so that its value depends on what is alive alone. False if it takes tests.
+  bool SetDead(int core, Expr expr) {
+    const ExprNode& node = run_.program_.exprs[expr];
+    if (node.kind == ExprKind::kUnknown || (node.kind >= ExprKind::kLess &&
+                                            node.kind <= ExprKind::kSelect)) {
+      return false;
     }
-    writer.Number(decision.bound * 2 + decision.holds);
+    if (node.kind == ExprKind::kSlot) {
+      const Slot slot = static_cast<Slot>(node.number);
+      if (slot == kSubBlockSlot || run_.Live(core, slot, core == core_)) return true;
+      const Node* definition = run_.program_.slots[slot].definition;
+      Value& value = run_.cores_[core].slots[slot];
+      if (definition == nullptr || definition->kind == NodeKind::kFresh) return false;
+      const bool loop = definition->kind == NodeKind::kFor;
+      const Expr first = loop ? definition->minimum : definition->value;
+      if (!SetDead(core, first)) return false;
+      value = run_.Eval(core, first);
+    }
+    for (const Expr child : {node.a, node.b, node.c}) {
+      if (child != kNone && !SetDead(core, child)) return false;
+    }
+    return true;
   }
-  for (const Clock& clock : clocks_) holders.push_back(&clock);
-  for (const auto& [thread, index] : marks) {
-    for (const Clock* holder : holders) writer.Number(holder->known[thread] >= index);
+
+  void Keep(int64_t* at, State::Kind kind, int of = 0, int index = 0) {
+    if (!open_) state_.numbers.push_back({at, *at, kind, of, index});
   }
-  return writer.Take();
+
+  void WriteTurns(Turns* turns) {
+    for (int i = 0; i < Turns::kKept && turns->loops[i] != nullptr; ++i) {
+      Keep(&turns->turns[i], State::Kind::kNote);
+    }
+  }
+
+  void WriteRegion(Region* region, int tensor) {
+    out_.Number(region->base);
+    out_.Number(region->row_bytes);
+    out_.Number(region->rows);
+    out_.Number(region->stride);
+    if (tensor < 0) return out_.Number(region->begin);
+    touched_.resize(run_.tensors_.size());
+    if (!open_ && !touched_[tensor]) starts_[tensor] = region->begin;
+    touched_[tensor] = true;
+    out_.Number(region->begin - starts_[tensor]);
+    Keep(&region->begin, State::Kind::kAddress, tensor);
+  }
+
+  void WriteExact(int exact) {
+    if (exact < 0) return;
+    for (int i : {exact, exact + 1}) {
+      const Run::ExactRegion& region = run_.exact_[i];
+      out_.Of(region.begin);
+      out_.Of(region.row_bytes);
+      out_.Of(region.extent);
+      out_.Number(region.stride);
+    }
+  }
+
+  void WriteCore(int core) {
+    Run::CoreState& state = run_.cores_[core];
+    for (Run::Frame& frame : state.frames) {
+      const int depth = static_cast<int>(&frame - state.frames.data());
+      out_.Number(frame.node->number);
+      out_.Number(frame.stage);
+      const bool is_loop =
+          frame.node->kind == NodeKind::kFor || frame.node->kind == NodeKind::kWhile;
+      if (is_loop) open_ ? WriteOpenTurn(frame) : WriteTurn(&frame, core, depth);
+    }
+    out_.Number(-1);
+    for (size_t i = 0; i < state.slots.size(); ++i) {
+      const Slot slot = static_cast<Slot>(i);
+      if (!run_.Live(core, slot, core == core_)) continue;
+      Value& value = state.slots[slot];
+      out_.Bit(value.known());
+      if (!value.known()) {
+        out_.Of(value);
+      } else if (open_) {
+        const auto [first, second] = run_.search_.periods.Class(slot, value.constant);
+        out_.Number(first);
+        out_.Number(second);
+      } else {
+        out_.Number(run_.search_.periods.Phase(slot, value.constant));
+        Keep(&value.constant, State::Kind::kSlot, core, slot);
+      }
+    }
+    out_.Number(state.atomic);
+    out_.Number(state.pending == nullptr ? -1 : state.pending->number);
+    if (state.snapshot >= 0) holders_.push_back(&run_.snapshots_[state.snapshot]);
+    for (std::deque<Run::Event>& queue : state.queues) {
+      out_.Number(static_cast<int64_t>(queue.size()));
+      for (Run::Event& event : queue) WriteEvent(core, &event);
+    }
+  }
+
+  void WriteEvent(int core, Run::Event* event) {
+    out_.Number(event->instruction->number);
+    out_.Number(event->id);
+    out_.Number(event->unit_flag);
+    const Action action = event->instruction->action;
+    if (action == Action::kLock || action == Action::kUnlock) {
+      const auto lock = run_.locks_.find(core * kLockIds + static_cast<int>(event->id));
+      out_.Number(static_cast<int64_t>(event->sequence) - lock->second.released);
+    }
+    if (event->snapshot >= 0) holders_.push_back(&run_.snapshots_[event->snapshot]);
+    for (Run::Access& access : event->accesses) {
+      out_.Number(static_cast<int64_t>(access.space));
+      out_.Number(access.tensor);
+      out_.Number(access.writes | access.atomic << 1 | access.approximate << 2);
+      WriteRegion(&access.region, access.space == Space::kGm ? access.tensor : -1);
+      WriteExact(access.exact);
+    }
+    WriteTurns(&event->turns);
+  }
+
+  // The turn of a loop with a known end says how much is left.
+  void WriteOpenTurn(const Run::Frame& frame) {
+    if (frame.node->kind != NodeKind::kFor || frame.stage == 0) {
+      return out_.Number(frame.turn > 0);
+    }
+    out_.Of(frame.extent);
+    if (frame.extent.known()) return out_.Number(frame.turn);
+    // How much is left is open: the path decides at each head.
+    if (&frame == &head_ || run_.Alone()) return out_.Number(frame.turn > 0);
+    const Path::Question own = run_.EndOf(frame), end = run_.EndOf(head_);
+    // How far it is behind this head.
+    out_.Number(own.terms == end.terms ? own.bound - end.bound : frame.turn);
+  }
+
+  void WriteTurn(Run::Frame* frame, int core, int depth) {
+    out_.Of(frame->extent);
+    if (!frame->extent.known()) return out_.Number(frame->turn);
+    Keep(&frame->turn, State::Kind::kTurn, core, depth);
+  }
+
+  void WriteFlags() {
+    for (auto& [key, flag] : run_.flags_) {
+      out_.Number(key);
+      out_.Number(static_cast<int64_t>(flag.tokens.size()));
+      for (Run::Token& token : flag.tokens) WriteToken(&token);
+      out_.Bit(flag.waits.empty());
+      if (!flag.waits.empty()) marks_.push_back(flag.waits.back());
+    }
+    for (auto& [key, flag] : run_.cross_flags_) {
+      out_.Number(key);
+      out_.Number(static_cast<int64_t>(flag.tokens.size()));
+      for (Run::Token& token : flag.tokens) {
+        WriteToken(&token);
+        marks_.push_back({token.thread, token.index});
+      }
+      for (const auto& wait : flag.waits) marks_.push_back(wait);
+      out_.Number(static_cast<int64_t>(flag.waits.size()));
+    }
+  }
+
+  void WriteToken(Run::Token* token) {
+    out_.Number(token->thread);
+    holders_.push_back(&token->clock);
+    WriteTurns(&token->turns);
+  }
+
+  void WriteLocks() {
+    for (auto& [key, lock] : run_.locks_) {
+      out_.Number(key);
+      out_.Number(lock.holder);
+      out_.Number(lock.issued - lock.released);
+      for (auto& [sequence, token] : lock.tokens) {
+        out_.Number(static_cast<int64_t>(sequence) - lock.released);
+        WriteToken(&token);
+      }
+    }
+  }
+
+  void WriteRecords(Memory* memory, int tensor) {
+    out_.Number(static_cast<int64_t>(memory->records().size()));
+    for (Record& record : memory->records()) {
+      WriteRegion(&record.region, tensor);
+      out_.Number(record.instruction->number);
+      out_.Number(record.thread);
+      out_.Number(static_cast<int64_t>(record.lost));
+      out_.Number(record.writes | record.atomic << 1 | record.approximate << 2 |
+                  record.unit_flag << 3);
+      WriteExact(record.exact);
+      WriteTurns(&record.turns);
+      marks_.push_back({record.thread, record.index});
+    }
+    if (!open_ || tensor < 0 || memory->records().empty()) return;
+    // Addresses that do not move alike may still meet, at one turn of many.
+    const Rates& rates = run_.search_.rates;
+    if (rates.Uniform(tensor)) return;
+    for (int core = 0; core < kCores; ++core) {
+      if (!run_.cores_[core].present) continue;
+      for (const Slot slot : rates.Variables(tensor)) {
+        if (run_.Live(core, slot, core == core_)) out_.Of(run_.cores_[core].slots[slot]);
+      }
+    }
+  }
+
+  void WriteDecisions() {
+    const Path::Question end = run_.EndOf(head_);
+    // What is known of this loop's end counts by its distance from the present turn.
+    const auto fact = run_.path_.facts().find(end.terms);
+    if (!end.terms.empty() && fact != run_.path_.facts().end()) {
+      const Range& range = fact->second;
+      out_.Number(range.low <= -kUnbounded ? range.low : range.low - end.bound);
+      out_.Number(range.high >= kUnbounded ? range.high : range.high - end.bound);
+    }
+    for (const Decision& decision : run_.path_.decisions()) {
+      if (!end.terms.empty() && decision.terms == end.terms) continue;
+      for (const Term& term : decision.terms) {
+        out_.Number(term.symbol);
+        out_.Number(term.factor);
+      }
+      out_.Number(decision.bound * 2 + decision.holds);
+    }
+  }
+
+  // Event numbers only matter in so far as somebody knows that the event is complete. So each
+  // number that is still asked for (a "mark") is written as one bit for everyone who may be asked.
+  void WriteKnowledge() {
+    for (int core = 0; core < kCores; ++core) {
+      if (!run_.cores_[core].present) continue;
+      for (int pipe = 0; pipe < kPipes; ++pipe) {
+        holders_.push_back(
+            &run_.clocks_[ThreadOf(static_cast<Core>(core), static_cast<Pipe>(pipe))]);
+      }
+    }
+    for (const auto& [thread, index] : marks_) {
+      for (const Clock* holder : holders_) out_.Bit(holder->known[thread] >= index);
+    }
+  }
+
+  Run& run_;
+  const int core_;
+  const Run::Frame& head_;
+  const bool open_;
+  State state_;
+  Writer out_;
+  std::vector<int64_t> starts_;  // of tensors
+  std::vector<bool> touched_;    // tensors
+  std::vector<std::pair<Thread, uint32_t>> marks_;
+  std::vector<const Clock*> holders_;
+};
+
+State Run::StateAt(int core, const Frame& head, bool open) {
+  return StateWriter(this, core, head, open).Take();
 }
 
 }  // namespace tilelang_ascend_sched::verify

@@ -1,0 +1,121 @@
+#include "verify/rates.h"
+
+#include <algorithm>
+
+namespace tilelang_ascend_sched::verify {
+
+Rates::Rates(const Program& program)
+    : program_(program), names_(program.slots.size()), tensors_(program.tensors.size()) {
+  for (size_t slot = 0; slot < names_.size(); ++slot) names_[slot] = "v" + std::to_string(slot);
+  for (const int core : {0, 1}) {
+    std::map<std::string, int> numbers;
+    Name(program.cores[core].body, &numbers);
+  }
+  for (const int core : {0, 1}) Walk(program.cores[core].body);
+}
+
+// Loops of different cores go on together if both have the same run-time end: their variables get
+// one name.
+void Rates::Name(const Node* node, std::map<std::string, int>* numbers) {
+  if (node == nullptr) return;
+  std::vector<Slot> inside;
+  if (node->kind == NodeKind::kFor) Collect(node->value, &inside);
+  if (node->kind == NodeKind::kFor && inside.empty() &&
+      program_.exprs[node->value].kind != ExprKind::kConstant) {
+    const std::string end = Text(node->value);
+    names_[node->slot] = "loop " + std::to_string((*numbers)[end]++) + " to " + end + " from " +
+                         Text(node->minimum);
+  }
+  for (const Node* child : node->children) Name(child, numbers);
+}
+
+void Rates::Walk(const Node* node) {
+  if (node == nullptr) return;
+  if (node->kind == NodeKind::kInstruction) {
+    for (const AccessPattern& access : node->instruction.accesses) {
+      if (access.space != Space::kGm || !program_.tensors[access.tensor].written) continue;
+      OfTensor& tensor = tensors_[access.tensor];
+      const Form form = FormOf(access.begin);
+      if (!tensor.touched) tensor.form = form;
+      tensor.uniform = tensor.uniform && form == tensor.form;
+      tensor.touched = true;
+      Collect(access.begin, &tensor.variables);
+    }
+  }
+  for (const Node* child : node->children) Walk(child);
+}
+
+Rates::Form Rates::FormOf(Expr expr) const {
+  const ExprNode& node = program_.exprs[expr];
+  Form form;
+  auto add = [&form](const Form& other, int64_t factor) {
+    for (const auto& [name, count] : other) {
+      if ((form[name] += factor * count) == 0) form.erase(name);
+    }
+  };
+  switch (node.kind) {
+    case ExprKind::kConstant:
+    case ExprKind::kSymbol:
+      return form;
+    case ExprKind::kSlot: {
+      if (node.number == kSubBlockSlot) return form;
+      const SlotInfo& info = program_.slots[node.number];
+      if (info.kind == SlotKind::kBound && info.definition != nullptr &&
+          info.definition->kind == NodeKind::kAssign) {
+        return FormOf(info.definition->value);
+      }
+      form[names_[node.number]] = 1;
+      return form;
+    }
+    case ExprKind::kAdd:
+    case ExprKind::kSubtract:
+      add(FormOf(node.a), 1);
+      add(FormOf(node.b), node.kind == ExprKind::kAdd ? 1 : -1);
+      return form;
+    case ExprKind::kMultiply: {
+      const ExprNode &a = program_.exprs[node.a], &b = program_.exprs[node.b];
+      if (a.kind == ExprKind::kConstant) add(FormOf(node.b), a.number);
+      if (b.kind == ExprKind::kConstant) add(FormOf(node.a), b.number);
+      if (a.kind == ExprKind::kConstant || b.kind == ExprKind::kConstant) return form;
+      break;
+    }
+    default:
+      break;
+  }
+  std::vector<Slot> inside;
+  Collect(expr, &inside);
+  if (!inside.empty()) form[Text(expr)] = 1;
+  return form;
+}
+
+// The variables that `expr` is made of in the end.
+void Rates::Collect(Expr expr, std::vector<Slot>* slots) const {
+  const ExprNode& node = program_.exprs[expr];
+  if (node.kind == ExprKind::kSlot && node.number != kSubBlockSlot) {
+    const Slot slot = static_cast<Slot>(node.number);
+    const SlotInfo& info = program_.slots[slot];
+    if (info.kind == SlotKind::kBound && info.definition != nullptr &&
+        info.definition->kind == NodeKind::kAssign) {
+      return Collect(info.definition->value, slots);
+    }
+    if (std::find(slots->begin(), slots->end(), slot) == slots->end()) slots->push_back(slot);
+  }
+  for (const Expr child : {node.a, node.b, node.c}) {
+    if (child != kNone) Collect(child, slots);
+  }
+}
+
+std::string Rates::Text(Expr expr) const {
+  const ExprNode& node = program_.exprs[expr];
+  if (node.kind == ExprKind::kSlot) return names_[node.number];
+  std::string text = std::to_string(static_cast<int>(node.kind)) + ":" +
+                     std::to_string(node.number);
+  // What is not known is not known to be the same either.
+  if (node.kind == ExprKind::kUnknown) text += "?" + std::to_string(expr);
+  for (const Expr child : {node.a, node.b, node.c}) {
+    if (child != kNone) text += "(" + Text(child) + ")";
+  }
+  return text;
+}
+
+}  // namespace tilelang_ascend_sched::verify

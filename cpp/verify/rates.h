@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "verify/program.h"
+
+namespace tilelang_ascend_sched::verify {
+
+// How the addresses of a GM tensor move while loops go on. If all of them move alike, what one
+// access is to another is the same at every turn.
+class Rates {
+ public:
+  explicit Rates(const Program& program);
+
+  // Whether the addresses of all accesses to the tensor differ by numbers that no variable changes.
+  bool Uniform(int tensor) const { return tensors_[tensor].uniform; }
+
+  // The variables that addresses of the tensor are made of.
+  const std::vector<Slot>& Variables(int tensor) const { return tensors_[tensor].variables; }
+
+ private:
+  using Form = std::map<std::string, int64_t>;  // factors of variables, or of what they stand in
+
+  struct OfTensor {
+    bool touched = false;
+    bool uniform = true;
+    Form form;
+    std::vector<Slot> variables;
+  };
+
+  void Name(const Node* node, std::map<std::string, int>* numbers);
+  void Walk(const Node* node);
+  Form FormOf(Expr expr) const;
+  void Collect(Expr expr, std::vector<Slot>* slots) const;
+  std::string Text(Expr expr) const;
+
+  const Program& program_;
+  std::vector<std::string> names_;  // of variables
+  std::vector<OfTensor> tensors_;
+};
+
+}  // namespace tilelang_ascend_sched::verify
