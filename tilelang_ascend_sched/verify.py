@@ -26,6 +26,9 @@ PROVEN, REFUSED, NOT_PROVEN = "proven", "refused", "not_proven"
 LAST_PASS = "tl.RewriteFlagToBuf"
 """After this pass the code is what the check reads."""
 
+PACKING_PASS = "tl.MergeUBAllocations"
+"""Before this pass every buffer on chip has a variable of its own."""
+
 HINTS_PASS = "tl.NormalizeConflictHints"
 """Before this pass the module still holds the hints."""
 
@@ -121,15 +124,24 @@ class VerifyReport:
         return "\n".join([title, *map(str, self.findings), *assumed])
 
 
-def verify(kernel: PrimFunc, hints: tuple[tuple[str, str, str], ...] = ()) -> VerifyReport:
+def verify(
+    kernel: PrimFunc,
+    hints: tuple[tuple[str, str, str], ...] = (),
+    *,
+    unpacked: PrimFunc | None = None,
+    skips: bool = True,
+) -> VerifyReport:
     """Check one device function as ``RewriteFlagToBuf`` leaves it.
 
     hints: what :func:`conflict_hints` found in the kernel earlier; scheduling erases them.
+    unpacked: the function before ``MergeUBAllocations``, which knows the buffers apart.
+    skips: pass over turns of loops that are like those before; else loops whose number of turns is
+        known are executed in full.
     A bad kernel is a verdict, not an exception.
     """
     if hints:
         kernel = kernel.with_attr("tl.ascend_sched.no_conflict", [list(hint) for hint in hints])
-    data = json.loads(get_global_func("tl.ascend_sched.verify")(kernel))
+    data = json.loads(get_global_func("tl.ascend_sched.verify")(kernel, unpacked, skips))
     return VerifyReport(
         data["kernel"],
         data["verdict"],
@@ -179,6 +191,15 @@ def device_functions(mod: IRModule) -> list[PrimFunc]:
     ]
 
 
+def named(mod: IRModule | None, device: PrimFunc) -> PrimFunc | None:
+    """The function of ``mod`` that has become ``device``, if there is one."""
+    if mod is None:
+        return None
+    name = str(device.attrs["global_symbol"])
+    found = [func for var, func in mod.functions.items() if str(var.name_hint) == name]
+    return found[0] if found else None
+
+
 def verify_lowered(
     func: PrimFunc, *, pass_configs: Mapping[str, Any] | None = None
 ) -> list[VerifyReport]:
@@ -190,7 +211,10 @@ def verify_lowered(
     context = PassContext(opt_level=3, config=dict(pass_configs or {}), instruments=[grabbed])
     with context, Target("ascend"):
         tilelang.lower(func, target="ascend")
-    return [verify(device, grabbed.hints) for device in device_functions(grabbed.mod)]
+    return [
+        verify(device, grabbed.hints, unpacked=named(grabbed.unpacked, device))
+        for device in device_functions(grabbed.mod)
+    ]
 
 
 @pass_instrument
@@ -198,11 +222,14 @@ class _Grab:
     """Keeps the module that the check reads, and the hints that scheduling erases."""
 
     mod: IRModule
+    unpacked: IRModule | None = None
     hints: tuple[tuple[str, str, str], ...] = ()
 
     def run_before_pass(self, mod: IRModule, info: Any) -> None:
         if info.name == HINTS_PASS:
             self.hints = conflict_hints(mod)
+        elif info.name == PACKING_PASS:
+            self.unpacked = mod
 
     def run_after_pass(self, mod: IRModule, info: Any) -> None:
         if info.name == LAST_PASS:

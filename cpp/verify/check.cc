@@ -38,6 +38,7 @@ std::vector<Finding> Confirm(const Search& search, const Path& path) {
     Limits limits = search.limits;
     limits.events = kConcreteEvents;
     Search concrete{search.program, search.periods, search.rates, search.symbols, limits, {}, 0};
+    concrete.skips = search.skips;
     Path only(*search.symbols, {});
     Run run(&concrete, &only, &inputs);
     run.Execute();
@@ -62,10 +63,12 @@ bool SameKind(const Finding& a, const Finding& b) {
   return key(a) == key(b);
 }
 
-void Explore(Program* program, Report* report) {
-  const Periods periods(*program);
-  const Rates rates(*program);
+// Walks all paths. False if states would have had to tell exact regions apart, and did not.
+bool Explore(Program* program, const Periods& periods, const Rates& rates, bool skips,
+             bool exact_counts, Report* report) {
   Search search{*program, periods, rates, &program->symbols, Limits{}, {}, 0};
+  search.skips = skips;
+  search.exact_counts = exact_counts;
   std::optional<std::vector<bool>> script = std::vector<bool>();
   while (script) {
     Path path(program->symbols, *script);
@@ -108,6 +111,7 @@ void Explore(Program* program, Report* report) {
     if (script && search.events >= search.limits.events) break;
   }
   report->events = search.events;
+  return exact_counts || !search.exact_used || report->verdict == Verdict::kRefused;
 }
 
 // Hints that two accesses do not conflict, as (text, name, scope) of each buffer that one speaks
@@ -132,12 +136,21 @@ void HonourHints(const tvm::tirx::PrimFunc& kernel, Program* program, Report* re
 
 }  // namespace
 
-Report Check(const tvm::tirx::PrimFunc& kernel) {
+Report Check(const tvm::tirx::PrimFunc& kernel,
+             const tvm::ffi::Optional<tvm::tirx::PrimFunc>& unpacked, bool skips) {
   Report report;
-  Program program = Decode(kernel);
+  const Buffers buffers = unpacked ? FindBuffers(kernel, unpacked.value()) : Buffers();
+  Program program = Decode(kernel, buffers);
   report.kernel = program.kernel;
   HonourHints(kernel, &program, &report);
-  Explore(&program, &report);
+  const Periods periods(program);
+  const Rates rates(program);
+  Report walked = report;
+  if (!Explore(&program, periods, rates, skips, false, &walked)) {
+    walked = report;
+    Explore(&program, periods, rates, skips, true, &walked);
+  }
+  report = std::move(walked);
   report.assumptions.push_back("tensors in GM do not overlap each other");
   report.assumptions.push_back("blocks do not exchange data through GM");
   for (const Finding& finding : report.findings) {

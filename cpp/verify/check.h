@@ -21,8 +21,11 @@ struct Report {
 };
 
 // Checks the synchronization of a device function as MergeUBAllocations and RewriteFlagToBuf leave
-// it. Only `kProven` says that every run is right, under the assumptions.
-Report Check(const tvm::tirx::PrimFunc& kernel);
+// it. Only `kProven` says that every run is right, under the assumptions. `unpacked` is the
+// function before MergeUBAllocations, from which the check learns which buffer an address belongs
+// to. Without `skips` loops whose number of turns is known are executed in full.
+Report Check(const tvm::tirx::PrimFunc& kernel,
+             const tvm::ffi::Optional<tvm::tirx::PrimFunc>& unpacked, bool skips);
 
 std::string ToJson(const Report& report);
 

@@ -80,8 +80,9 @@ std::set<const VarNode*> FindWritten(const Stmt& body) {
 
 }  // namespace
 
-Program Decode(const PrimFunc& kernel) {
+Program Decode(const PrimFunc& kernel, const Buffers& buffers) {
   Program program;
+  program.buffers = buffers.all;
   program.kernel = kernel->GetAttr<tvm::ffi::String>(tvm::attr::kGlobalSymbol, "kernel").value();
   const Layout layout = FindCores(kernel->body);
   program.has_simt = layout.simt;
@@ -115,7 +116,7 @@ Program Decode(const PrimFunc& kernel) {
 
   for (const bool cube : {true, false}) {
     if (!(cube ? layout.cube : layout.vector)) continue;
-    Decoder decoder(&program, cube);
+    Decoder decoder(&program, buffers, cube);
     for (const auto& [param, tensor] : tensors) decoder.DeclareTensor(param, tensor);
     for (const auto& [var, value] : inputs) decoder.DeclareSymbol(var, value);
     Node* body = decoder.Statement(kernel->body);
@@ -252,7 +253,9 @@ Node* Decoder::Store(const BufferStoreNode* store) {
   Compile(store->value);
   Pointer pointer;
   BufferLoad target(store->buffer, store->indices);
-  if (!AddressOf(target.get(), &pointer)) {
+  const bool located = AddressOf(target.get(), &pointer);
+  pointer.buffer = buffers_.Of(store);
+  if (!located) {
     return AfterReads(NotModelled("a store to scope " + scope, source));
   }
   Instruction instruction{Action::kAccess, Pipe::kS};

@@ -15,7 +15,7 @@ namespace tilelang_ascend_sched::verify {
 
 // Reads a device function as MergeUBAllocations and RewriteFlagToBuf leave it: on-chip addresses
 // are physical, flag and lock ids final.
-Program Decode(const tvm::tirx::PrimFunc& kernel);
+Program Decode(const tvm::tirx::PrimFunc& kernel, const Buffers& buffers);
 
 // The address that an access pointer denotes.
 struct Pointer {
@@ -25,13 +25,14 @@ struct Pointer {
   Expr begin = kNone;   // in bytes
   Expr extent = kNone;  // in bytes
   int element_bits = 8;
-  int buffer = -1;  // of those packed into one memory; -1 if not known
+  int buffer = -1;  // -1 if not known
 };
 
 // Decodes the code of one kind of core. AIV0 and AIV1 share theirs.
 class Decoder {
  public:
-  Decoder(Program* program, bool cube) : program_(*program), cube_(cube) {}
+  Decoder(Program* program, const Buffers& buffers, bool cube)
+      : program_(*program), buffers_(buffers), cube_(cube) {}
 
   Node* Statement(const tvm::tirx::Stmt& stmt);
 
@@ -73,7 +74,6 @@ class Decoder {
   bool IsConstant(Expr expr, int64_t* number) const;
   Slot SlotOf(const tvm::tirx::VarNode* var, SlotKind kind);
   bool Locate(const tvm::tirx::Var& data, Pointer* pointer) const;
-  int BufferAt(const tvm::PrimExpr& offset);
   bool Parse(const tvm::PrimExpr& expr, Pointer* pointer);
   bool AddressOf(const tvm::tirx::BufferLoadNode* load, Pointer* pointer);
   Expr BytesOf(Expr elements, int bits);
@@ -96,6 +96,7 @@ class Decoder {
   Node* Vector(const tvm::tirx::SBlockNode* block);
 
   Program& program_;
+  const Buffers& buffers_;
   bool cube_;
   std::unordered_map<const tvm::tirx::VarNode*, int> tensors_;
   std::unordered_map<const tvm::tirx::VarNode*, Expr> expressions_;  // bound to an expression

@@ -266,20 +266,6 @@ bool Decoder::Locate(const Var& data, Pointer* pointer) const {
   return true;
 }
 
-// MergeUBAllocations adds a buffer's place in its memory as `FloorDiv(bits, bits of an element)`:
-// that tells buffers apart. Numbers them.
-int Decoder::BufferAt(const PrimExpr& offset) {
-  if (const auto* add = offset.as<AddNode>()) {
-    const int buffer = BufferAt(add->b);
-    return buffer >= 0 ? buffer : BufferAt(add->a);
-  }
-  if (const auto* broadcast = offset.as<BroadcastNode>()) return BufferAt(broadcast->value);
-  const auto* divide = offset.as<FloorDivNode>();
-  const auto* bits = divide == nullptr ? nullptr : divide->a.as<IntImmNode>();
-  if (bits == nullptr || divide->b.as<IntImmNode>() == nullptr) return -1;
-  return program_.BufferNumber(bits->value / 8);
-}
-
 bool Decoder::AddressOf(const BufferLoadNode* load, Pointer* pointer) {
   if (load->indices.size() != 1 || !Locate(load->buffer->data, pointer)) return false;
   PrimExpr index = load->indices[0];
@@ -293,7 +279,7 @@ bool Decoder::AddressOf(const BufferLoadNode* load, Pointer* pointer) {
   } else if (!index.dtype().is_scalar()) {
     return false;
   }
-  pointer->buffer = BufferAt(load->indices[0]);
+  pointer->buffer = buffers_.Of(load);
   pointer->element_bits = load->buffer->dtype.bits() * load->buffer->dtype.lanes();
   pointer->begin = BytesOf(Compile(index), pointer->element_bits);
   pointer->extent = BytesOf(Constant(lanes), pointer->element_bits);
@@ -311,7 +297,7 @@ bool Decoder::Parse(const PrimExpr& expr, Pointer* pointer) {
   if (!Locate(Downcast<Var>(call->args[1]), pointer)) return false;
   const DataType dtype = call->args[0].dtype();
   pointer->element_bits = dtype.bits() * dtype.lanes();
-  pointer->buffer = BufferAt(call->args[2]);
+  pointer->buffer = buffers_.Of(call);
   pointer->begin = BytesOf(Compile(call->args[2]), pointer->element_bits);
   pointer->extent = BytesOf(Compile(call->args[3]), pointer->element_bits);
   return true;

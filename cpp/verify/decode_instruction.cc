@@ -65,6 +65,7 @@ Node* Decoder::Issue(Instruction instruction, const Source& source) {
   Node* node = program_.Make(NodeKind::kInstruction);
   instruction.source = source;
   instruction.number = static_cast<int>(program_.nodes.size());
+  instruction.source.number = instruction.number;
   node->instruction = std::move(instruction);
   node->source = source;
   return node;

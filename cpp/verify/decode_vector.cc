@@ -12,6 +12,7 @@
 
 namespace tilelang_ascend_sched::verify {
 
+namespace tirx = tvm::tirx;
 using namespace tvm::tirx;
 using tvm::Downcast;
 using tvm::IntImmNode;
@@ -98,12 +99,12 @@ class VectorFunction : public StmtExprVisitor {
   }
 
   void VisitStmt_(const BufferStoreNode* store) final {
-    Access(store->buffer, store->indices, true);
+    Access(store, store->buffer, store->indices, true);
     StmtExprVisitor::VisitStmt_(store);
   }
 
   void VisitExpr_(const BufferLoadNode* load) final {
-    Access(load->buffer, load->indices, false);
+    Access(load, load->buffer, load->indices, false);
     StmtExprVisitor::VisitExpr_(load);
   }
 
@@ -121,7 +122,7 @@ class VectorFunction : public StmtExprVisitor {
       Record(call, extent == nullptr ? -1 : extent->value, (rights & 2) != 0, false);
     } else if (call->op.same_as(builtin::address_of())) {
       const auto* load = call->args[0].as<BufferLoadNode>();
-      if (load != nullptr) Access(load->buffer, load->indices, true);
+      if (load != nullptr) Access(load, load->buffer, load->indices, true);
     } else {
       if (name == "tl.simd.vgather2" || name == "tl.simd.vgatherb" || name == "tl.simd.vscatter" ||
           name == "tl.simd.vsstb") {
@@ -162,13 +163,14 @@ class VectorFunction : public StmtExprVisitor {
     for (size_t i = 1; i < call->args.size(); ++i) VisitExpr(call->args[i]);
   }
 
-  void Access(const Buffer& buffer, const tvm::ffi::Array<PrimExpr>& indices, bool writes) {
+  void Access(const tvm::ffi::Object* node, const tirx::Buffer& buffer,
+              const tvm::ffi::Array<PrimExpr>& indices, bool writes) {
     Pointer pointer;
     if (indices.size() != 1 || !decoder_.Locate(buffer->data, &pointer)) return;
     if (!Conflicts(pointer)) return;
     pointer.element_bits = buffer->dtype.bits() * buffer->dtype.lanes();
-    pointer.buffer = decoder_.BufferAt(indices[0]);
-    if (Seen(buffer->data, indices[0], 1, writes)) return;
+    pointer.buffer = decoder_.buffers_.Of(node);
+    if (Seen(pointer, buffer->data, indices[0], 1, writes)) return;
     Add(pointer, indices[0], 1, writes, false, buffer);
   }
 
@@ -178,19 +180,20 @@ class VectorFunction : public StmtExprVisitor {
     if (!decoder_.Locate(data, &pointer) || !Conflicts(pointer)) return;
     const tvm::DataType dtype = pointer_call->args[0].dtype();
     pointer.element_bits = dtype.bits() * dtype.lanes();
-    pointer.buffer = decoder_.BufferAt(pointer_call->args[2]);
-    if (Seen(data, pointer_call->args[2], extent, writes)) return;
-    Add(pointer, pointer_call->args[2], extent, writes, approximate, Buffer());
+    pointer.buffer = decoder_.buffers_.Of(pointer_call);
+    if (Seen(pointer, data, pointer_call->args[2], extent, writes)) return;
+    Add(pointer, pointer_call->args[2], extent, writes, approximate, tirx::Buffer());
   }
 
   bool Conflicts(const Pointer& pointer) const {
     return pointer.space != Space::kGm || decoder_.program_.tensors[pointer.tensor].written;
   }
 
-  bool Seen(const Var& data, const PrimExpr& index, int64_t extent, bool writes) {
+  bool Seen(const Pointer& pointer, const Var& data, const PrimExpr& index, int64_t extent,
+            bool writes) {
     const tvm::ffi::Array<tvm::ffi::Any> key{
         data, index, tvm::IntImm(tvm::DataType::Int(64), extent),
-        tvm::IntImm(tvm::DataType::Int(64), writes + 2 * atomic_)};
+        tvm::IntImm(tvm::DataType::Int(64), writes + 2 * atomic_ + 4 * pointer.buffer)};
     const int64_t hash = tvm::ffi::StructuralHash::Hash(key, true);
     for (const auto& other : seen_[hash]) {
       if (tvm::ffi::StructuralEqual::Equal(key, other, true)) return true;
@@ -200,7 +203,7 @@ class VectorFunction : public StmtExprVisitor {
   }
 
   void Add(Pointer pointer, const PrimExpr& index, int64_t extent, bool writes, bool approximate,
-           const Buffer& buffer) {
+           const tirx::Buffer& buffer) {
     Linear linear{decoder_.Constant(0)};
     Split(index, 1, &linear);
     int64_t run = 1;

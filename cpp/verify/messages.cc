@@ -1,4 +1,6 @@
 // Findings in the words of whoever wrote the kernel.
+#include <algorithm>
+
 #include "verify/run.h"
 
 namespace tilelang_ascend_sched::verify {
@@ -67,15 +69,24 @@ void Run::ReportReplaced(const Record& writer, const Record& reader, const Acces
   finding.memory = NameOf(access.space);
   finding.begin = std::max(writer.region.begin, reader.region.begin);
   finding.end = std::min(writer.region.end(), reader.region.end());
-  finding.message = "the buffer at byte " + std::to_string(program_.buffer_places[writer.buffer]) +
-                    " replaces what the one at byte " +
-                    std::to_string(program_.buffer_places[reader.buffer]) + " still needs";
+  finding.message = "buffer " + program_.buffers[writer.buffer].name + " replaces what buffer " +
+                    program_.buffers[reader.buffer].name + " still needs";
   Report(std::move(finding));
 }
 
 void Run::Report(Finding finding) {
   constexpr size_t kMost = 50;
-  if (findings_.size() < kMost) findings_.push_back(std::move(finding));
+  // The first turn at which something goes wrong says enough.
+  const bool known = std::any_of(findings_.begin(), findings_.end(), [&](const Finding& other) {
+    auto same = [](const std::optional<Site>& a, const std::optional<Site>& b) {
+      return a.has_value() == b.has_value() &&
+             (!a || (a->source.number == b->source.number && a->core == b->core));
+    };
+    return finding.kind == other.kind && finding.message == other.message &&
+           finding.memory == other.memory && same(finding.first, other.first) &&
+           same(finding.second, other.second);
+  });
+  if (!known && findings_.size() < kMost) findings_.push_back(std::move(finding));
 }
 
 }  // namespace tilelang_ascend_sched::verify

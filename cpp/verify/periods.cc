@@ -360,8 +360,7 @@ void Periods::Note(Slot slot, int64_t place) {
 bool Periods::OnlyRemainders(Expr expr) const {
   const ExprNode& node = program_.exprs[expr];
   if (node.kind == ExprKind::kSlot) return node.number == kSubBlockSlot;
-  if (node.kind == ExprKind::kFloorModulo &&
-      program_.exprs[node.b].kind == ExprKind::kConstant) {
+  if (node.kind == ExprKind::kFloorModulo && program_.exprs[node.b].kind == ExprKind::kConstant) {
     return true;
   }
   for (const Expr child : {node.a, node.b, node.c}) {

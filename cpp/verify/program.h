@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "verify/buffers.h"
 #include "verify/machine.h"
 #include "verify/value.h"
 
@@ -54,6 +55,7 @@ struct Source {
   std::string text;  // such as `copy_gm_to_ubuf`
   std::string file;  // empty if unknown
   int line = 0;
+  int number = 0;  // of the statement, in program order
 };
 
 // `rows` runs of `row_bytes` bytes, `stride` bytes apart, from `begin` on.
@@ -156,18 +158,7 @@ struct Program {
   bool on_chip_hints = false;  // the user says that accesses to some on-chip buffer do not conflict
   std::vector<SlotInfo> slots{{"sub_block"}};
 
-  std::vector<int64_t> buffer_places;  // in bytes
-
-  // Numbers the buffers that are packed into one memory by their places. Only the first 64 are told
-  // apart.
-  int BufferNumber(int64_t place) {
-    for (size_t i = 0; i < buffer_places.size(); ++i) {
-      if (buffer_places[i] == place) return static_cast<int>(i);
-    }
-    if (buffer_places.size() == 64) return -1;
-    buffer_places.push_back(place);
-    return static_cast<int>(buffer_places.size()) - 1;
-  }
+  std::vector<Buffer> buffers;  // on chip
 
   Node* Make(NodeKind kind) {
     nodes.push_back(std::make_unique<Node>());

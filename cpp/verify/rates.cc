@@ -23,8 +23,8 @@ void Rates::Name(const Node* node, std::map<std::string, int>* numbers) {
   if (node->kind == NodeKind::kFor && inside.empty() &&
       program_.exprs[node->value].kind != ExprKind::kConstant) {
     const std::string end = Text(node->value);
-    names_[node->slot] = "loop " + std::to_string((*numbers)[end]++) + " to " + end + " from " +
-                         Text(node->minimum);
+    names_[node->slot] =
+        "loop " + std::to_string((*numbers)[end]++) + " to " + end + " from " + Text(node->minimum);
   }
   for (const Node* child : node->children) Name(child, numbers);
 }
@@ -108,8 +108,8 @@ void Rates::Collect(Expr expr, std::vector<Slot>* slots) const {
 std::string Rates::Text(Expr expr) const {
   const ExprNode& node = program_.exprs[expr];
   if (node.kind == ExprKind::kSlot) return names_[node.number];
-  std::string text = std::to_string(static_cast<int>(node.kind)) + ":" +
-                     std::to_string(node.number);
+  std::string text =
+      std::to_string(static_cast<int>(node.kind)) + ":" + std::to_string(node.number);
   // What is not known is not known to be the same either.
   if (node.kind == ExprKind::kUnknown) text += "?" + std::to_string(expr);
   for (const Expr child : {node.a, node.b, node.c}) {

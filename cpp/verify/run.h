@@ -33,6 +33,9 @@ struct Search {
   Limits limits;
   std::unordered_set<std::string> seen;  // states at the heads of open loops
   int64_t events = 0;
+  bool skips = true;          // whether turns that are like those before are passed over
+  bool exact_counts = false;  // whether states tell exact regions apart
+  bool exact_used = false;    // whether only their exact regions told two accesses apart
 };
 
 // Walks one path: executes all cores of a block together, each pipe taking its instructions in
@@ -136,7 +139,7 @@ class Run {
   void Touch(const Event& event, Thread thread, uint32_t index);
   bool Ordered(const Record& record, Thread thread) const;
   bool KnownToAll(const Record& record, uint32_t threads) const;
-  bool Apart(const Record& a, const Record& b) const;
+  bool Apart(const Record& a, const Record& b);
   bool SetFlag(int core, const Event& event, Thread thread, uint32_t index);
   bool CrossSet(int core, const Event& event, Thread thread, uint32_t index);
   bool BarrierAll(int core);

@@ -164,20 +164,24 @@ Range Shift::Bounds(Expr expr, int depth) const {
       if (definition->kind == NodeKind::kAssign) return of(definition->value);
       if (definition->kind != NodeKind::kFor) return definition->range;
       const Range first = of(definition->minimum), count = of(definition->value);
-      return {first.low, Clamp(static_cast<__int128>(first.high) + std::max(count.high, int64_t{1}) - 1)};
+      return {first.low,
+              Clamp(static_cast<__int128>(first.high) + std::max(count.high, int64_t{1}) - 1)};
     }
     case ExprKind::kAdd: {
       const Range a = of(node.a), b = of(node.b);
-      return {Clamp(static_cast<__int128>(a.low) + b.low), Clamp(static_cast<__int128>(a.high) + b.high)};
+      return {Clamp(static_cast<__int128>(a.low) + b.low),
+              Clamp(static_cast<__int128>(a.high) + b.high)};
     }
     case ExprKind::kSubtract: {
       const Range a = of(node.a), b = of(node.b);
-      return {Clamp(static_cast<__int128>(a.low) - b.high), Clamp(static_cast<__int128>(a.high) - b.low)};
+      return {Clamp(static_cast<__int128>(a.low) - b.high),
+              Clamp(static_cast<__int128>(a.high) - b.low)};
     }
     case ExprKind::kMultiply: {
       const Range a = of(node.a), b = of(node.b);
-      const __int128 ends[] = {static_cast<__int128>(a.low) * b.low, static_cast<__int128>(a.low) * b.high,
-                               static_cast<__int128>(a.high) * b.low, static_cast<__int128>(a.high) * b.high};
+      const __int128 ends[] = {
+          static_cast<__int128>(a.low) * b.low, static_cast<__int128>(a.low) * b.high,
+          static_cast<__int128>(a.high) * b.low, static_cast<__int128>(a.high) * b.high};
       return {Clamp(*std::min_element(ends, ends + 4)), Clamp(*std::max_element(ends, ends + 4))};
     }
     case ExprKind::kFloorDivide:

@@ -11,8 +11,8 @@ namespace tilelang_ascend_sched::verify {
 // the next, and between which numbers it stayed meanwhile.
 struct Motion {
   struct OfSlot {
-    bool live = false;       // it holds a number at the head of the loop
-    bool symbolic = false;   // it holds an expression of run-time inputs there, the same each time
+    bool live = false;      // it holds a number at the head of the loop
+    bool symbolic = false;  // it holds an expression of run-time inputs there, the same each time
     int64_t moved = 0;
     Range range{-kUnbounded, kUnbounded};
   };

@@ -75,8 +75,8 @@ bool Repeats(const Program& program, const Node* node, const Motion& motion, Shi
 
 }  // namespace
 
-// How often the way from `past` to `now`, at the head of a loop of core `head`, repeats itself; 0 if
-// that is not sure.
+// How often the way from `past` to `now`, at the head of a loop of core `head`, repeats itself; 0
+// if that is not sure.
 int64_t Run::Repetitions(int head, const State& past, const State& now) const {
   int64_t most = INT64_MAX;
   const Node* repeated[kCores] = {};  // the loop that each core goes on in
@@ -108,8 +108,8 @@ int64_t Run::Repetitions(int head, const State& past, const State& now) const {
     const std::vector<Frame>& frames = cores_[number.of].frames;
     for (size_t j = 0; j < frames.size() && loop != nullptr; ++j) {
       // Inside the loop that goes on a variable may have any of its values.
-      if (frames[j].node != loop || (repeated[number.of] != nullptr &&
-                                     j > static_cast<size_t>(depth[number.of]))) {
+      if (frames[j].node != loop ||
+          (repeated[number.of] != nullptr && j > static_cast<size_t>(depth[number.of]))) {
         continue;
       }
       slot.range = {std::min(before, number.value), std::max(before, number.value)};
@@ -119,8 +119,8 @@ int64_t Run::Repetitions(int head, const State& past, const State& now) const {
   for (int core = 0; core < kCores; ++core) {
     if (repeated[core] == nullptr) continue;
     for (size_t slot = 0; slot < program_.slots.size(); ++slot) {
-      motions[core].slots[slot].symbolic = !cores_[core].slots[slot].known() &&
-                                           Live(core, static_cast<Slot>(slot), core == head);
+      motions[core].slots[slot].symbolic =
+          !cores_[core].slots[slot].known() && Live(core, static_cast<Slot>(slot), core == head);
     }
     Shift shift(program_, motions[core]);
     if (repeated[core]->kind == NodeKind::kWhile && !shift.Stays(repeated[core]->value)) return 0;
@@ -142,7 +142,7 @@ int64_t Run::Repetitions(int head, const State& past, const State& now) const {
 // At the head of a loop: passes over turns that are like those before.
 void Run::SkipAhead(int core, Frame* frame) {
   const bool counted = frame->node->kind == NodeKind::kFor;
-  if (frame->turn < kFirstTurn) return;
+  if (!search_.skips || frame->turn < kFirstTurn) return;
   if (counted && (!frame->extent.known() || frame->extent.constant - frame->turn < kWorthwhile)) {
     return;
   }

@@ -119,8 +119,8 @@ class StateWriter {
   // loops' first turns, so that its value depends on what is alive alone. False if it takes tests.
   bool SetDead(int core, Expr expr) {
     const ExprNode& node = run_.program_.exprs[expr];
-    if (node.kind == ExprKind::kUnknown || (node.kind >= ExprKind::kLess &&
-                                            node.kind <= ExprKind::kSelect)) {
+    if (node.kind == ExprKind::kUnknown ||
+        (node.kind >= ExprKind::kLess && node.kind <= ExprKind::kSelect)) {
       return false;
     }
     if (node.kind == ExprKind::kSlot) {
@@ -163,8 +163,9 @@ class StateWriter {
     Keep(&region->begin, State::Kind::kAddress, tensor);
   }
 
+  // What run-time inputs make of a region counts once two accesses were told apart by it.
   void WriteExact(int exact) {
-    if (exact < 0) return;
+    if (exact < 0 || !run_.search_.exact_counts) return;
     for (int i : {exact, exact + 1}) {
       const Run::ExactRegion& region = run_.exact_[i];
       out_.Of(region.begin);

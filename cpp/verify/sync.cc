@@ -140,7 +140,10 @@ void Run::Touch(const Event& event, Thread thread, uint32_t index) {
         record, [&](const Record& other) { return Ordered(other, thread); },
         [&](const Record& other) {
           if (other.thread == thread && other.index == index) return;
-          if (Ordered(other, thread) || Apart(other, record)) return;
+          if (Ordered(other, thread)) return;
+          if (Apart(other, record)) {
+            return;
+          }
           // Unit flags order M and FIX on L0C by themselves.
           const bool unit_flags = access.space == Space::kL0c && other.unit_flag &&
                                   record.unit_flag && other.thread != thread;
@@ -163,12 +166,10 @@ bool Run::KnownToAll(const Record& record, uint32_t threads) const {
 }
 
 // Whether the exact regions of two accesses are known to be disjoint, though their bounds are not.
-bool Run::Apart(const Record& a, const Record& b) const {
+bool Run::Apart(const Record& a, const Record& b) {
   if ((a.exact < 0 && b.exact < 0) || a.region.base != b.region.base) return false;
-  auto at_most_zero = [&](const Value& value) { return path_.Bounds(value).high <= 0; };
-  // First as this path knows the regions, then as they are at any time: what the path knew when
-  // one was touched may have been forgotten since.
-  for (const bool loose : {false, true}) {
+  auto apart = [&](bool loose, auto bounds) {
+    auto at_most_zero = [&](const Value& value) { return bounds(value).high <= 0; };
     auto exact = [&](const Record& record) {
       if (record.exact >= 0) return exact_[record.exact + loose];
       const Region& region = record.region;
@@ -183,9 +184,17 @@ bool Run::Apart(const Record& a, const Record& b) const {
              at_most_zero(q.begin + q.row_bytes - p.begin - Value(p.stride));
     };
     const ExactRegion x = exact(a), y = exact(b);
-    if (before(x, y) || before(y, x)) return true;
+    return before(x, y) || before(y, x);
+  };
+  // What holds whatever is added to run-time inputs holds at all turns of the loops.
+  if (apart(true, [&](const Value& value) { return search_.symbols->LooseBounds(value); })) {
+    return true;
   }
-  return false;
+  auto known = [&](const Value& value) { return path_.Bounds(value); };
+  // What the path knew when one was touched may have been forgotten since.
+  if (!apart(false, known) && !apart(true, known)) return false;
+  search_.exact_used = true;
+  return true;
 }
 
 Run::Token Run::MakeToken(const Event& event, Thread thread, uint32_t index) const {

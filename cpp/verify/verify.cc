@@ -7,7 +7,8 @@ namespace tilelang_ascend_sched::verify {
 TVM_FFI_STATIC_INIT_BLOCK() {
   tvm::ffi::reflection::GlobalDef().def(
       "tl.ascend_sched.verify",
-      [](const tvm::tirx::PrimFunc& kernel) { return tvm::ffi::String(ToJson(Check(kernel))); });
+      [](const tvm::tirx::PrimFunc& kernel, const tvm::ffi::Optional<tvm::tirx::PrimFunc>& unpacked,
+         bool skips) { return tvm::ffi::String(ToJson(Check(kernel, unpacked, skips))); });
 }
 
 }  // namespace tilelang_ascend_sched::verify

@@ -81,18 +81,37 @@ def kernel(*stmts: Stmt, scalars: tuple[Var, ...] = ()) -> PrimFunc:
     return PrimFunc([X, Y, *scalars], body).with_attr("global_symbol", "kernel")
 
 
-def placed(place: float, *, load_from: int | None = None, store_to: int = 0) -> Stmt:
-    """A load into, or a store from, the buffer packed at tile ``place``, as the passes address it.
+def packed(*stmts: tuple[Stmt, Stmt]) -> tuple[PrimFunc, PrimFunc]:
+    """A kernel after and before its buffers are packed, of statements by :func:`placed`."""
+    buffers = [tirx.decl_buffer([TILE // 4], "float32", v.name, v) for v in _BUFFERS]
+    before = seq(*(tirx.AllocBuffer(buffer) for buffer in buffers), *(old for _, old in stmts))
+    return (
+        kernel(*(new for new, _ in stmts)),
+        PrimFunc([X, Y], before).with_attr("global_symbol", "kernel"),
+    )
 
-    Half a tile is a place too.
+
+_BUFFERS = [_handle(name, "shared.dyn") for name in ("a", "b")]
+
+
+def placed(
+    buffer: int, place: float, *, load_from: int | None = None, store_to: int = 0
+) -> tuple[Stmt, Stmt]:
+    """A load into, or a store from, a whole buffer that is packed at tile ``place``.
+
+    Half a tile is a place too. The statement after packing, and before.
     """
-    bits = tirx.IntImm("int32", 32)
-    offset = tirx.FloorDiv(tirx.IntImm("int32", int(place * TILE * 8)), bits)
-    if load_from is not None:
-        to, source = _address(_UB, offset, 2), _pointer(X, load_from, 1)
-        return _issue("tl.ascend_copy_gm_to_ubuf", to, source, 0, 1, TILE, 0, 0, 0, 0, TILE, TILE)
-    to, source = _pointer(Y, store_to, 2), _address(_UB, offset, 1)
-    return _issue("tl.ascend_copy_ubuf_to_gm", to, source, 0, 1, TILE, 0, TILE, TILE)
+
+    def made(data: Var, offset: int) -> Stmt:
+        if load_from is not None:
+            to, source = _address(data, offset, 2), _pointer(X, load_from, 1)
+            name, sizes = "tl.ascend_copy_gm_to_ubuf", (0, 1, TILE, 0, 0, 0, 0, TILE, TILE)
+        else:
+            to, source = _pointer(Y, store_to, 2), _address(data, offset, 1)
+            name, sizes = "tl.ascend_copy_ubuf_to_gm", (0, 1, TILE, 0, TILE, TILE)
+        return _issue(name, to, source, *sizes)
+
+    return made(_UB, int(place * TILE // 4)), made(_BUFFERS[buffer], 0)
 
 
 def _pointer(data: Var, tile: int | PrimExpr, rights: int) -> PrimExpr:

@@ -18,6 +18,7 @@ from tests.verify.device import (
     load,
     loop,
     opaque,
+    packed,
     placed,
     seq,
     set_flag,
@@ -137,19 +138,24 @@ def test_buffers_that_share_an_address_after_packing():
 def test_live_buffers_that_share_bytes():
     """All accesses are ordered, and yet the first buffer's bytes are gone when they are read."""
 
-    def packed(second: float) -> PrimFunc:
-        return kernel(
-            placed(0, load_from=0),
-            barrier("PIPE_ALL"),
-            placed(second, load_from=1),
-            barrier("PIPE_ALL"),
-            placed(0, store_to=0),
-            placed(second, store_to=1),
+    def through(second: float) -> VerifyReport:
+        ordered = barrier("PIPE_ALL"), barrier("PIPE_ALL")
+        kernel, unpacked = packed(
+            placed(0, 0, load_from=0),
+            ordered,
+            placed(1, second, load_from=1),
+            ordered,
+            placed(0, 0, store_to=0),
+            placed(1, second, store_to=1),
         )
+        return verify(kernel, unpacked=unpacked)
 
-    proven(packed(1))
-    report = refused(packed(0.5), "shared bytes")
-    assert (report.findings[0].begin, report.findings[0].end) == (512, 1024)
+    assert through(1).verdict == PROVEN
+    report = through(0.5)
+    assert report.verdict == REFUSED
+    (finding,) = report.findings
+    assert (finding.kind, finding.begin, finding.end) == ("shared bytes", 512, 1024)
+    assert finding.message == "buffer b replaces what buffer a still needs"
 
 
 def test_store_to_gm_and_load_of_the_same_bytes():

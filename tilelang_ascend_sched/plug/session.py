@@ -19,7 +19,7 @@ from ..options import Options
 from ..pipeline import PASSES
 from ..report import LoopReport, Note, PassReport, ScheduleReport
 from ..report.loops import Region, buffers, regions
-from ..verify import PROVEN, REFUSED, VerifyReport, device_functions, verify
+from ..verify import PROVEN, REFUSED, VerifyReport, device_functions, named, verify
 
 
 class ScheduleWarning(UserWarning):
@@ -47,6 +47,7 @@ class Session:
         self.owners = options.owners() if on else {info.name: False for info in PASSES}
         self.report = ScheduleReport(kernel)
         self.hints: tuple[tuple[str, str, str], ...] = ()
+        self.unpacked: IRModule | None = None
         self._regions: list[Region] = []
         self._refused: VerifyReport | None = None
 
@@ -105,7 +106,7 @@ class Session:
         refuses = self.options.verify == "refuse" or (self.options.verify == "auto" and ours)
         for kernel in device_functions(mod):
             started = time.perf_counter()
-            report = verify(kernel, self.hints)
+            report = verify(kernel, self.hints, unpacked=named(self.unpacked, kernel))
             seconds = time.perf_counter() - started
             if report.verdict == REFUSED and refuses:
                 # Raised when the lowering ends: TVM would make another error of it here.
