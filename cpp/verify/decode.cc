@@ -119,6 +119,7 @@ Program Decode(const PrimFunc& kernel, const Buffers& buffers) {
     Decoder decoder(&program, buffers, cube);
     for (const auto& [param, tensor] : tensors) decoder.DeclareTensor(param, tensor);
     for (const auto& [var, value] : inputs) decoder.DeclareSymbol(var, value);
+    decoder.FindPointers(kernel->body);
     Node* body = decoder.Statement(kernel->body);
     if (cube) {
       program.cores[0] = {true, body};
@@ -128,6 +129,17 @@ Program Decode(const PrimFunc& kernel, const Buffers& buffers) {
     if (layout.cube && layout.vector_count == 2) program.cores[2] = {true, body};
   }
   return program;
+}
+
+void Decoder::FindPointers(const Stmt& body) {
+  PostOrderVisit(body, [&](const tvm::ffi::ObjectRef& node) {
+    const auto* store = node.as<BufferStoreNode>();
+    if (store == nullptr || !store->value.dtype().is_handle()) return;
+    const auto* call = store->value.as<CallNode>();
+    const auto* op = call == nullptr ? nullptr : call->op.as<tvm::OpNode>();
+    if (op != nullptr && std::string(op->name).rfind("tl.simd.", 0) == 0) return;
+    pointers_[store->buffer->data.get()].push_back(store->value);
+  });
 }
 
 Source Decoder::At(const tvm::ffi::ObjectRef& node, const std::string& text) const {

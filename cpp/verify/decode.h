@@ -36,6 +36,9 @@ class Decoder {
 
   Node* Statement(const tvm::tirx::Stmt& stmt);
 
+  // Notes where the pointers start that vector code moves.
+  void FindPointers(const tvm::tirx::Stmt& body);
+
   // A GM tensor, an on-chip allocation at address 0, or neither.
   void DeclareTensor(const tvm::tirx::Var& data, int tensor) { tensors_[data.get()] = tensor; }
   void DeclareSymbol(const tvm::tirx::Var& var, const Value& value) {
@@ -101,6 +104,8 @@ class Decoder {
   std::unordered_map<const tvm::tirx::VarNode*, int> tensors_;
   std::unordered_map<const tvm::tirx::VarNode*, Expr> expressions_;  // bound to an expression
   std::unordered_map<const tvm::tirx::VarNode*, Slot> slots_;
+  // What variable pointers are set to, but for moves of themselves.
+  std::unordered_map<const tvm::tirx::VarNode*, std::vector<tvm::PrimExpr>> pointers_;
   std::vector<Node*> reads_;  // of memory, by the expressions of the statement being decoded
   std::vector<const Node*> loops_;
 };

@@ -141,13 +141,18 @@ Node* Decoder::CrossFlag(const CallNode* call, const Source& at) {
   const std::string name = TextOf(call, 1);
   const auto pipe = PipeNamed(name);
   source.text += "(" + name + ")";
-  constexpr int kIntraBlock = 4;
-  if (NumberOf(call->args[0]) != kIntraBlock) {
-    return NotModelled("a flag between blocks, mode other than 4", source);
+  const std::optional<int64_t> mode = NumberOf(call->args[0]);
+  if (mode != 0 && mode != 1 && mode != 2 && mode != 4) {
+    return NotModelled("a cross-core flag of another mode than 0, 1, 2 and 4", source);
   }
   if (!pipe) return NotModelled("a cross-core flag of pipe " + name, source);
   const bool sets = source.text.find("set") != std::string::npos;
   Instruction instruction{sets ? Action::kCrossSet : Action::kCrossWait, *pipe};
+  instruction.scope = mode == 4   ? FlagScope::kOneCore
+                      : mode == 2 ? FlagScope::kBlock
+                      : mode == 1 ? FlagScope::kVectors
+                                  : FlagScope::kAllBlocks;
+  program_.between_blocks = program_.between_blocks || mode == 0;
   instruction.id = Compile(call->args[2]);
   return Issue(std::move(instruction), source);
 }

@@ -124,9 +124,17 @@ class VectorFunction : public StmtExprVisitor {
       const auto* load = call->args[0].as<BufferLoadNode>();
       if (load != nullptr) Access(load, load->buffer, load->indices, true);
     } else {
-      if (name == "tl.simd.vgather2" || name == "tl.simd.vgatherb" || name == "tl.simd.vscatter" ||
-          name == "tl.simd.vsstb") {
-        not_modelled = "addresses computed in vector registers (" + name.substr(8) + ")";
+      // Addresses in registers, strides, and pointers that move: anywhere in the buffer.
+      const bool gathers = name == "tl.simd.vgather2" || name == "tl.simd.vgatherb";
+      const bool scatters = name == "tl.simd.vscatter" || name == "tl.simd.vsstb";
+      const bool loads = name.rfind("tl.simd.vld", 0) == 0 && call->args[0].as<BufferLoadNode>();
+      if (gathers || scatters || loads) {
+        Anywhere(call->args[scatters ? 1 : 0], scatters);
+        for (size_t i = 0; i < call->args.size(); ++i) {
+          if (i != (scatters ? 1u : 0u)) VisitExpr(call->args[i]);
+        }
+        atomic_ = atomic;
+        return;
       }
       StmtExprVisitor::VisitExpr_(call);
     }
@@ -137,7 +145,8 @@ class VectorFunction : public StmtExprVisitor {
   void StoreVector(const CallNode* call) {
     const auto* pointer = call->args[0].as<CallNode>();
     if (pointer == nullptr || !pointer->op.same_as(builtin::tvm_access_ptr())) {
-      not_modelled = "a vector store through a moving pointer";
+      Anywhere(call->args[0], true);
+      for (size_t i = 1; i < call->args.size(); ++i) VisitExpr(call->args[i]);
       return;
     }
     const auto* extent = pointer->args[3].as<IntImmNode>();
@@ -183,6 +192,39 @@ class VectorFunction : public StmtExprVisitor {
     pointer.buffer = decoder_.buffers_.Of(pointer_call);
     if (Seen(pointer, data, pointer_call->args[2], extent, writes)) return;
     Add(pointer, pointer_call->args[2], extent, writes, approximate, tirx::Buffer());
+  }
+
+  // An access somewhere in the buffer of a pointer, or of what a variable pointer starts from.
+  void Anywhere(const PrimExpr& base, bool writes) {
+    std::vector<PrimExpr> starts = {base};
+    if (const auto* load = base.as<BufferLoadNode>()) {
+      auto at = decoder_.pointers_.find(load->buffer->data.get());
+      starts = at == decoder_.pointers_.end() ? std::vector<PrimExpr>() : at->second;
+      if (starts.empty()) not_modelled = "a pointer that comes from nowhere";
+    }
+    for (const PrimExpr& start : starts) {
+      Pointer pointer;
+      if (!decoder_.Parse(start, &pointer)) {
+        not_modelled = "a pointer that is computed";
+        return;
+      }
+      if (!Conflicts(pointer)) continue;
+      Expr begin = decoder_.Constant(0);
+      int64_t bytes = pointer.space == Space::kGm ? kUnbounded : CapacityOf(pointer.space, true);
+      if (pointer.buffer >= 0) {
+        const verify::Buffer& buffer = decoder_.program_.buffers[pointer.buffer];
+        begin = decoder_.Constant(buffer.begin);
+        bytes = buffer.bytes;
+      }
+      decoder_.program_.computed_addresses = true;
+      pointer.begin = begin;
+      AccessPattern access =
+          decoder_.Rows(pointer, decoder_.Constant(0), decoder_.Constant(1),
+                        decoder_.Constant(bytes), decoder_.Constant(0), writes);
+      access.approximate = true;
+      access.atomic = atomic_;
+      accesses.push_back(access);
+    }
   }
 
   bool Conflicts(const Pointer& pointer) const {

@@ -83,11 +83,20 @@ enum class Action : uint8_t {
   kBarrierAll,
 };
 
+// Whom a cross-core flag reaches, and how many have to set it.
+enum class FlagScope : uint8_t {
+  kOneCore,    // mode 4: one AIV, or the AIC
+  kBlock,      // mode 2: the AIC reaches both AIVs; both AIVs together reach the AIC
+  kVectors,    // mode 1: both AIVs together reach both
+  kAllBlocks,  // mode 0: all cores of one kind, of all blocks, together reach all of them
+};
+
 struct Instruction {
   Action action;
   Pipe pipe;               // that executes it
   Pipe peer = Pipe::kS;    // of a flag: the other pipe of the pair
   bool blocking = true;    // of a lock
+  FlagScope scope = FlagScope::kOneCore;  // of a cross-core flag that is set
   Expr unit_flag = kNone;  // nonzero: M and FIX order themselves on L0C
   Expr id = kNone;         // of a flag or lock
   std::vector<AccessPattern> accesses{};
@@ -159,6 +168,8 @@ struct Program {
   std::vector<SlotInfo> slots{{"sub_block"}};
 
   std::vector<Buffer> buffers;  // on chip
+  bool computed_addresses = false;  // vector code computes addresses, within their buffers
+  bool between_blocks = false;      // there are flags between blocks
 
   Node* Make(NodeKind kind) {
     nodes.push_back(std::make_unique<Node>());

@@ -181,6 +181,16 @@ Path::Question Run::EndOf(const Frame& frame) const {
 
 // At the head of a loop: false if the path need not be walked further.
 bool Run::Head(int core, Frame* frame) {
+  // Turns without instructions cost as well.
+  if (++search_.events > search_.limits.events) {
+    Finding finding{"budget", false};
+    finding.message = "the kernel takes more than " + std::to_string(search_.limits.events) +
+                      " turns and instructions to check";
+    finding.first = Site{frame->node->source, static_cast<Core>(core), Pipe::kS, {}};
+    Report(std::move(finding));
+    stopped_ = true;
+    return false;
+  }
   const bool depends_on_inputs = frame->node->kind == NodeKind::kFor
                                      ? !frame->extent.known()
                                      : path_.choices().size() > frame->choices;

@@ -142,9 +142,10 @@ class Run {
   bool Apart(const Record& a, const Record& b);
   bool SetFlag(int core, const Event& event, Thread thread, uint32_t index);
   bool CrossSet(int core, const Event& event, Thread thread, uint32_t index);
+  void Arrive(int core, const Event& event, const Token& token);
   bool BarrierAll(int core);
-  void PushToken(Flag* flag, const Event& event, Thread thread, uint32_t index, int most,
-                 const std::string& name);
+  void PushToken(Flag* flag, const Event& event, Token token, int most, const std::string& name,
+                 bool alone);
   Token MakeToken(const Event& event, Thread thread, uint32_t index) const;
   void Finish();
 
@@ -175,6 +176,7 @@ class Run {
   std::map<int, Flag> flags_;        // (core, set pipe, wait pipe, id)
   std::map<int, Flag> cross_flags_;  // (from, to, id)
   std::map<int, Lock> locks_;        // (core, id)
+  std::map<int, std::deque<Token>> arrivals_;  // (scope, core, id): sets that wait for others
   Memory memories_[kOnChipSpaces];
   std::vector<Memory> tensors_;
   std::map<std::vector<Term>, int32_t> bases_;

@@ -269,6 +269,14 @@ class StateWriter {
       for (const auto& wait : flag.waits) marks_.push_back(wait);
       out_.Number(static_cast<int64_t>(flag.waits.size()));
     }
+    for (auto& [key, tokens] : run_.arrivals_) {
+      out_.Number(key);
+      out_.Number(static_cast<int64_t>(tokens.size()));
+      for (Run::Token& token : tokens) {
+        WriteToken(&token);
+        marks_.push_back({token.thread, token.index});
+      }
+    }
   }
 
   void WriteToken(Run::Token* token) {

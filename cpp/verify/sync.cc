@@ -13,6 +13,7 @@ int FlagKey(int core, Pipe set, Pipe wait, int64_t id) {
 int CrossKey(int from, int to, int64_t id) {
   return (from * kCores + to) * 64 + static_cast<int>(id);
 }
+std::string CrossName(int64_t id) { return "cross-core flag " + std::to_string(id); }
 
 }  // namespace
 
@@ -203,40 +204,42 @@ Run::Token Run::MakeToken(const Event& event, Thread thread, uint32_t index) con
   return token;
 }
 
-// Raises a flag; `most` is how often it may be up at a time.
-void Run::PushToken(Flag* flag, const Event& event, Thread thread, uint32_t index, int most,
-                    const std::string& name) {
-  const Core core = CoreOf(thread);
+// Raises a flag; `most` is how often it may be up at a time. `alone` says that one set raises it.
+void Run::PushToken(Flag* flag, const Event& event, Token token, int most, const std::string& name,
+                    bool alone) {
+  const Core core = CoreOf(token.thread);
   uint32_t known_waits = flag->waited;
   for (auto wait = flag->waits.rbegin(); wait != flag->waits.rend(); ++wait) {
     const auto [waiter, at] = *wait;
-    if (clocks_[thread].known[waiter] >= at) break;
+    if (token.clock.known[waiter] >= at) break;
     --known_waits;
   }
-  if (flag->sets - known_waits >= static_cast<uint32_t>(most)) {
-    Finding finding{most == 1 ? "set twice" : "range"};
-    finding.message = most == 1 ? name + " may be set while it is set"
-                                : name + " may be raised more than " + std::to_string(most) +
-                                      " times before the other core waits for it";
+  auto report = [&](const char* kind, bool certain, std::string message) {
+    Finding finding{kind, certain, std::move(message)};
     finding.first = SiteOf(*event.instruction, core, event.turns);
     if (!flag->tokens.empty()) {
-      const Token& token = flag->tokens.back();
-      finding.second = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
+      const Token& other = flag->tokens.back();
+      finding.second = SiteOf(*other.instruction, CoreOf(other.thread), other.turns);
     }
-    finding.missing = "the wait for the earlier set comes before this set";
+    if (certain) finding.missing = "the wait for the earlier set comes before this set";
     Report(std::move(finding));
-  }
-  if (!flag->tokens.empty()) {
-    const Token& token = flag->tokens.back();
-    if (token.thread != thread && clocks_[thread].known[token.thread] < token.index) {
-      Finding finding{"ambiguous flag", false};
-      finding.message = name + " is raised by two pipes, in any order";
-      finding.first = SiteOf(*event.instruction, core, event.turns);
-      finding.second = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
-      Report(std::move(finding));
+  };
+  if (flag->sets - known_waits >= static_cast<uint32_t>(most)) {
+    if (most == 1) {
+      report("set twice", true, name + " may be set while it is set");
+    } else {
+      report("range", true,
+             name + " may be raised more than " + std::to_string(most) +
+                 " times before the other core waits for it");
     }
   }
-  flag->tokens.push_back(MakeToken(event, thread, index));
+  if (!flag->tokens.empty() && alone) {
+    const Token& other = flag->tokens.back();
+    if (other.thread != token.thread && token.clock.known[other.thread] < other.index) {
+      report("ambiguous flag", false, name + " is raised by two pipes, in any order");
+    }
+  }
+  flag->tokens.push_back(std::move(token));
   ++flag->sets;
 }
 
@@ -251,15 +254,18 @@ bool Run::SetFlag(int core, const Event& event, Thread thread, uint32_t index) {
     return true;
   }
   Flag& flag = flags_[FlagKey(core, instruction.pipe, instruction.peer, event.id)];
-  PushToken(&flag, event, thread, index, 1,
+  PushToken(&flag, event, MakeToken(event, thread, index), 1,
             std::string("flag ") + std::to_string(event.id) + " of " + NameOf(instruction.pipe) +
-                "_" + NameOf(instruction.peer));
+                "_" + NameOf(instruction.peer),
+            true);
   return true;
 }
 
 bool Run::CrossSet(int core, const Event& event, Thread thread, uint32_t index) {
   const bool cube = core == 0;
-  const int64_t ids = cube ? 2 * kCrossFlagIds : kCrossFlagIds;
+  const bool one = event.instruction->scope == FlagScope::kOneCore;
+  const bool waits = event.instruction->action == Action::kCrossWait;
+  const int64_t ids = cube && (one || waits) ? 2 * kCrossFlagIds : kCrossFlagIds;
   if (event.id < 0 || event.id >= ids) {
     Finding finding{"range"};
     finding.message = "cross-core flag id " + std::to_string(event.id) + " is not one of 0 to " +
@@ -268,11 +274,49 @@ bool Run::CrossSet(int core, const Event& event, Thread thread, uint32_t index) 
     Report(std::move(finding));
     return true;
   }
+  const Token token = MakeToken(event, thread, index);
+  if (!one) {
+    Arrive(core, event, token);
+    return true;
+  }
   const int to = !cube ? 0 : event.id < kCrossFlagIds ? 1 : 2;
-  Flag& flag = cross_flags_[CrossKey(core, to, event.id % kCrossFlagIds)];
-  PushToken(&flag, event, thread, index, kCrossFlagMaximum,
-            std::string("cross-core flag ") + std::to_string(event.id));
+  PushToken(&cross_flags_[CrossKey(core, to, event.id % kCrossFlagIds)], event, token,
+            kCrossFlagMaximum, CrossName(event.id), true);
   return true;
+}
+
+// A flag that reaches several cores, once all who have to have set it.
+void Run::Arrive(int core, const Event& event, const Token& token) {
+  const FlagScope scope = event.instruction->scope;
+  const bool cube = core == 0;
+  auto raise = [&](int to, const Token& joined) {
+    // Whoever waits finds it where the flags of one core are: an AIV with those of the AIC.
+    if (!cores_[to].present) return;
+    PushToken(&cross_flags_[CrossKey(to == 0 ? 1 : 0, to, event.id)], event, joined,
+              kCrossFlagMaximum, CrossName(event.id), false);
+  };
+  if (cube && scope != FlagScope::kVectors) {
+    if (scope == FlagScope::kAllBlocks) return raise(0, token);
+    raise(1, token);
+    return raise(2, token);
+  }
+  auto arrived = [&](int from) -> std::deque<Token>& {
+    return arrivals_[(static_cast<int>(scope) * kCores + from) * kCrossFlagIds +
+                     static_cast<int>(event.id)];
+  };
+  arrived(core).push_back(token);
+  Token joined = token;
+  for (const int from : {1, 2}) {
+    if (cores_[from].present && arrived(from).empty()) return;
+  }
+  for (const int from : {1, 2}) {
+    if (!cores_[from].present) continue;
+    joined.clock.Join(arrived(from).front().clock);
+    arrived(from).pop_front();
+  }
+  if (scope == FlagScope::kBlock) return raise(0, joined);
+  raise(1, joined);
+  raise(2, joined);
 }
 
 // The scalar unit waits until every pipe of its core is idle.
@@ -329,6 +373,15 @@ void Run::Finish() {
   };
   left(flags_, "flag");
   left(cross_flags_, "cross-core flag");
+  for (const auto& [key, tokens] : arrivals_) {
+    if (tokens.empty()) continue;
+    const Token& token = tokens.front();
+    Finding finding{"left set"};
+    finding.message = CrossName(key % kCrossFlagIds) +
+                      " is set when the kernel ends, and the other core never sets it";
+    finding.first = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
+    Report(std::move(finding));
+  }
   for (const auto& [key, lock] : locks_) {
     if (lock.holder < 0) continue;
     Finding finding{"left set"};

@@ -25,8 +25,9 @@ def seq(*stmts: Stmt) -> Stmt:
 
 def loop(extent: int | PrimExpr, body) -> Stmt:
     """``body`` maps the loop variable to a statement."""
-    var = Var("i", "int32")
-    return tirx.For(var, 0, extent, tirx.ForKind.SERIAL, body(var))
+    dtype = "int32" if isinstance(extent, int) else extent.dtype
+    var = Var("i", dtype)
+    return tirx.For(var, tirx.const(0, dtype), extent, tirx.ForKind.SERIAL, body(var))
 
 
 def when(condition: PrimExpr, *then: Stmt) -> Stmt:
@@ -51,6 +52,14 @@ def handshake(event: str, flag: int | PrimExpr) -> Stmt:
 
 def barrier(pipe: str) -> Stmt:
     return _issue("tl.ascend_pipe_barrier", pipe)
+
+
+def cross_set(mode: int, pipe: str, flag: int | PrimExpr) -> Stmt:
+    return _issue("tl.ascend_cross_core_set_flag", mode, pipe, flag)
+
+
+def cross_wait(mode: int, pipe: str, flag: int | PrimExpr) -> Stmt:
+    return _issue("tl.ascend_cross_core_wait_flag", mode, pipe, flag)
 
 
 def load(ub: int | PrimExpr, gm: int | PrimExpr, tensor: Var = X) -> Stmt:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import tilelang
@@ -14,7 +14,7 @@ from tvm.tirx import PrimFunc
 import tilelang_ascend_sched
 from examples import WORKLOADS
 from tests.kernels.small import SMALL
-from tilelang_ascend_sched.verify import device_functions
+from tilelang_ascend_sched.verify import device_functions, named
 
 KERNELS = {**SMALL, **WORKLOADS}
 
@@ -22,16 +22,40 @@ KERNELS = {**SMALL, **WORKLOADS}
 @cache
 def device(name: str) -> PrimFunc:
     """The device function of a small kernel, or of a workload at its full size."""
-    return stock(KERNELS[name].build)
+    return stock(KERNELS[name].build)[0]
 
 
 @cache
-def stock(build: Callable[..., Any]) -> PrimFunc:
-    """The device function of ``build()``, which must have one."""
+def small(name: str) -> tuple[PrimFunc, PrimFunc]:
+    """The device function of a kernel at its small size, and that before packing."""
+    return stock(partial(KERNELS[name].build, **KERNELS[name].tiny))
+
+
+@cache
+def stock(build: Callable[..., Any]) -> tuple[PrimFunc, PrimFunc]:
+    """The device function of ``build()``, which must have one, and that before packing."""
     seen: list[tvm.IRModule] = []
-    lower_with(build(), seen.append)
+    before: list[tvm.IRModule] = []
+    original = ascend_transform.MergeUBAllocations
+
+    def construct(**options: Any) -> Callable[[tvm.IRModule], tvm.IRModule]:
+        def run(mod: tvm.IRModule) -> tvm.IRModule:
+            before.append(mod)
+            return original(**options)(mod)
+
+        return run
+
+    with tilelang_ascend_sched.disabled():
+        original = ascend_transform.MergeUBAllocations
+        ascend_transform.MergeUBAllocations = construct
+        try:
+            lower_with(build(), seen.append)
+        finally:
+            ascend_transform.MergeUBAllocations = original
     (func,) = device_functions(seen[-1])
-    return func
+    unpacked = named(before[-1], func)
+    assert unpacked is not None
+    return func, unpacked
 
 
 def lower_with(func: PrimFunc, see: Callable[[tvm.IRModule], tvm.IRModule | None]) -> str:

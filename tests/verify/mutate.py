@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import tilelang  # noqa: F401  # puts tvm on the path
-from tvm import tirx
+from tvm import IRModule, tirx
 from tvm.tirx import PrimFunc, SeqStmt, Stmt
 from tvm.tirx.stmt_functor import ir_transform, post_order_visit
 
@@ -51,6 +51,13 @@ def mutants(func: PrimFunc) -> Iterator[Mutant]:
             if count:
                 yield from _of(func, sequence, items, index, count)
             index += max(count, 1)
+
+
+def replaced(mod: IRModule, mutant: Mutant) -> IRModule:
+    """``mod`` with the mutant for its device function."""
+    (var,) = (v for v, func in mod.functions.items() if "tirx.is_entry_func" not in func.attrs)
+    functions = dict(mod.functions.items()) | {var: mutant.func.without_attr("global_symbol")}
+    return IRModule(functions, attrs=mod.attrs)
 
 
 def _of(

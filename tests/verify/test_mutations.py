@@ -7,10 +7,9 @@ from functools import partial
 import numpy as np
 import pytest
 import tilelang  # noqa: F401  # puts tvm on the path
-from tvm import IRModule
 
 from tests.verify.lowered import KERNELS, device, lower_with
-from tests.verify.mutate import Mutant, mutants
+from tests.verify.mutate import Mutant, mutants, replaced
 from tilelang_ascend_sched.emulator import emulate, launch
 from tilelang_ascend_sched.verify import NOT_PROVEN, PROVEN, verify
 
@@ -54,13 +53,6 @@ def test_deleted_lock_is_refused():
     left = [mutant for mutant in survivors("streams_16") if mutant.what == "delete"]
     assert len(left) == 16
     assert not any("PIPE_V" in mutant.statement for mutant in left)
-
-
-def replaced(mod: IRModule, mutant: Mutant) -> IRModule:
-    """``mod`` with the mutant for its device function."""
-    (var,) = (v for v, func in mod.functions.items() if "tirx.is_entry_func" not in func.attrs)
-    functions = dict(mod.functions.items()) | {var: mutant.func.without_attr("global_symbol")}
-    return IRModule(functions, attrs=mod.attrs)
 
 
 @pytest.mark.parametrize("name", EXECUTED)

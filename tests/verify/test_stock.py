@@ -5,28 +5,32 @@ from __future__ import annotations
 import pytest
 
 from examples import WORKLOADS
+from tests.kernels.faults import FAULTS
 from tests.kernels.small import SMALL
-from tests.verify.lowered import device
-from tilelang_ascend_sched.verify import NOT_PROVEN, PROVEN, verify
+from tests.verify.lowered import device, stock
+from tilelang_ascend_sched.verify import PROVEN, REFUSED, verify
 
 REFUSED_BY_TILELANG = {"streams_24"}
 """More flags than there are ids: TileLang's own passes give up."""
 
-NOT_MODELLED = {"between_blocks"}
-"""Synchronization between blocks, whose other side the check does not see."""
 
-
-@pytest.mark.parametrize("name", sorted({*SMALL, *WORKLOADS} - REFUSED_BY_TILELANG - NOT_MODELLED))
+@pytest.mark.parametrize("name", sorted({*SMALL, *WORKLOADS} - REFUSED_BY_TILELANG))
 def test_proven(name):
     report = verify(device(name))
     assert report.verdict == PROVEN, str(report)
 
 
-@pytest.mark.parametrize("name", sorted(NOT_MODELLED))
-def test_not_modelled_is_said(name):
-    report = verify(device(name))
-    assert report.verdict == NOT_PROVEN
-    assert any(finding.kind == "not modelled" for finding in report.findings)
+WRONG = {"prefetch_ring": "set twice", "template_and_own_l0": "race", "unlike_pieces": "race"}
+"""The faults that are mistakes in synchronization, and what is found."""
+
+
+@pytest.mark.parametrize("name", sorted(FAULTS))
+def test_faults(name):
+    """The other faults compute something else, in the right order."""
+    report = verify(stock(FAULTS[name][0].build)[0])
+    assert report.verdict == (REFUSED if name in WRONG else PROVEN), str(report)
+    if name in WRONG:
+        assert WRONG[name] in {finding.kind for finding in report.findings}
 
 
 def test_work_grows_with_the_kernel():

@@ -1,0 +1,200 @@
+"""What is hard to follow in an instruction is bounded, not given up; what is unknown is named.
+
+No postponed annotations: see ``examples``.
+"""
+
+import pytest
+import tilelang.ascend.language as T
+from tvm import tirx
+from tvm.tirx import Var
+from tvm.tirx import floormod as mod
+
+from tests.verify.device import (
+    Y,
+    cross_set,
+    cross_wait,
+    either,
+    handshake,
+    kernel,
+    load,
+    loop,
+    opaque,
+    seq,
+    set_flag,
+    store,
+    vector,
+    wait_flag,
+    when,
+)
+from tests.verify.lowered import device, stock
+from tests.verify.mutate import mutants
+from tilelang_ascend_sched.verify import NOT_PROVEN, PROVEN, REFUSED, verify
+
+N = Var("n", "int32")
+
+
+def gather():
+    """Reads and writes at addresses in vector registers."""
+
+    @T.prim_func
+    def gather(
+        X: T.Tensor((4, 64), "float32"),
+        I: T.Tensor((4, 64), "uint32"),  # noqa: E741
+        Y: T.Tensor((4, 64), "float32"),
+        Z: T.Tensor((4, 64), "float32"),
+    ):
+        with T.Kernel(1):
+            x = T.alloc_shared((64,), "float32")
+            places = T.alloc_shared((64,), "uint32")
+            y = T.alloc_shared((64,), "float32")
+            z = T.alloc_shared((64,), "float32")
+            for i in T.serial(4):
+                T.copy(X[i, 0:64], x)
+                T.copy(I[i, 0:64], places)
+                with T.SimdVF():
+                    index = T.simd.vld(places[0])
+                    value = T.simd.vgather2(x[0], index)
+                    T.simd.vsts(y[0], value)
+                    T.simd.vscatter(value, z[0], index)
+                T.copy(y, Y[i, 0:64])
+                T.copy(z, Z[i, 0:64])
+
+    return gather
+
+
+def moving_pointer():
+    """Blocks of 32 bytes stored through a pointer that moves along."""
+
+    @T.prim_func
+    def moving_pointer(X: T.Tensor((4, 1024), "bfloat16"), Y: T.Tensor((4, 1024), "bfloat16")):
+        with T.Kernel(1):
+            x = T.alloc_shared((1024,), "bfloat16")
+            y = T.alloc_shared((1024,), "bfloat16")
+            for i in T.serial(4):
+                T.copy(X[i, 0:1024], x)
+                with T.SimdVF():
+                    to = T.simd.make_ubuf_ptr(y[0], "bfloat16")
+                    for r in T.serial(8):
+                        to = T.simd.vsstb(T.simd.vld(x[r * 128]), to, 1, update=True)
+                T.copy(y, Y[i, 0:1024])
+
+    return moving_pointer
+
+
+@pytest.mark.parametrize("build", [gather, moving_pointer])
+def test_vector_addresses_stay_in_their_buffer(build):
+    func, unpacked = stock(build)
+    report = verify(func, unpacked=unpacked)
+    assert report.verdict == PROVEN, str(report)
+    assert any("stay inside their buffers" in text for text in report.assumptions)
+    for mutant in mutants(func):
+        if mutant.what == "delete":
+            assert verify(mutant.func, unpacked=unpacked).verdict != PROVEN, str(mutant)
+
+
+def test_flags_between_blocks():
+    func = device("between_blocks")
+    report = verify(func)
+    assert report.verdict == PROVEN, str(report)
+    assert any("flags between blocks" in text for text in report.assumptions)
+    deleted = [mutant for mutant in mutants(func) if mutant.what == "delete"]
+    assert all(verify(mutant.func).verdict != PROVEN for mutant in deleted)
+
+
+@pytest.mark.parametrize("mode", [0, 1])
+def test_flags_of_one_kind_of_core(mode):
+    """The core itself waits for its own store by way of the others."""
+
+    def through_gm(*between):
+        return kernel(store(0, 0), *between, load(1, 0, tensor=Y))
+
+    sets, waits = cross_set(mode, "PIPE_MTE3", 0), cross_wait(mode, "PIPE_MTE2", 0)
+    assert verify(through_gm(sets, waits)).verdict == PROVEN
+    assert verify(through_gm(sets)).verdict == REFUSED
+    assert verify(through_gm(waits)).verdict == REFUSED
+    assert verify(through_gm()).verdict == REFUSED
+
+
+def test_unknown_mode_and_function_are_named():
+    report = verify(kernel(load(0, 0), cross_set(3, "PIPE_MTE3", 0)))
+    assert report.verdict == NOT_PROVEN
+    assert "another mode" in str(report)
+    report = verify(kernel(load(0, 0), opaque("user_function")))
+    assert report.verdict == NOT_PROVEN
+    assert "user_function" in str(report)
+
+
+I64 = Var("wide", "int64")
+ODD = {
+    "nothing": kernel(tirx.Evaluate(0)),
+    "no turns": kernel(loop(0, lambda i: load(i, i))),
+    "fewer than no turns": kernel(loop(-3, lambda i: load(i, i))),
+    "int64": kernel(
+        loop(tirx.IntImm("int64", 3), lambda i: seq(load(0, i), handshake("MTE2_V", 0))),
+    ),
+    "downwards": kernel(
+        loop(9, lambda i: seq(load(8 - i, 8 - i), handshake("MTE2_V", 0), handshake("V_MTE2", 0)))
+    ),
+    "empty branches": kernel(either(N > 3, tirx.Evaluate(0), tirx.Evaluate(0)), scalars=(N,)),
+    "symbols everywhere": kernel(
+        loop(N, lambda i: seq(load(mod(i * N, 4), i * N), handshake("MTE2_V", mod(i, 2)))),
+        scalars=(N,),
+    ),
+    "unknown id": kernel(set_flag("MTE2_V", N), wait_flag("MTE2_V", N), scalars=(N,)),
+    "division by an input": kernel(load(0, tirx.floordiv(N, N)), scalars=(N,)),
+    "division by zero": kernel(load(0, tirx.floordiv(N, N - N)), scalars=(N,)),
+    "while true": kernel(
+        tirx.While(tirx.const(True, "bool"), seq(load(0, 0), handshake("MTE2_V", 0)))
+    ),
+    "huge extent": kernel(
+        loop(2**31 - 1, lambda i: seq(load(0, 0), handshake("MTE2_MTE3", 0), store(i, 0)))
+    ),
+    "huge address": kernel(load(2**28, 0)),
+    "negative address": kernel(load(-1, 0)),
+    "deep": kernel(
+        loop(
+            99, lambda a: loop(99, lambda b: loop(99, lambda c: loop(99, lambda d: load(0, a + d))))
+        )
+    ),
+    "guards by products": kernel(
+        loop(N, lambda i: when(i * i < 50, load(0, i), handshake("MTE2_V", 0))), scalars=(N,)
+    ),
+    "wide input": kernel(
+        loop(I64, lambda i: seq(load(0, 0), handshake("MTE2_MTE3", 0), store(0, 0))),
+        scalars=(I64,),
+    ),
+}
+RIGHT = {
+    "nothing",
+    "no turns",
+    "fewer than no turns",
+    "downwards",
+    "empty branches",
+}
+
+
+@pytest.mark.parametrize("name", list(ODD))
+def test_odd_code_has_a_verdict(name):
+    """Never a crash, and proven only where it is right."""
+    report = verify(ODD[name])
+    assert (report.verdict == PROVEN) == (name in RIGHT), str(report)
+    assert report.verdict == PROVEN or report.findings
+
+
+def test_address_and_comparison_that_change_far_away():
+    """Turns that differ from all before them are not passed over."""
+
+    def body(i, *more):
+        return seq(
+            load(0, i), handshake("MTE2_MTE3", 0), store(i, 0), handshake("MTE3_MTE2", 0), *more
+        )
+
+    assert verify(kernel(loop(N, body), scalars=(N,))).verdict == PROVEN
+    late = kernel(loop(N, lambda i: body(i, when(i == 50, set_flag("V_S", 0)))), scalars=(N,))
+    assert verify(late).verdict == REFUSED
+    far = kernel(loop(N, lambda i: body(i, when(i == 1000, set_flag("V_S", 0)))), scalars=(N,))
+    assert verify(far).verdict != PROVEN
+    # The last tile is stored again and again, without any order between the stores.
+    five = tirx.IntImm("int32", 5)
+    kink = kernel(loop(N, lambda i: store(tirx.Min(i, five), 0)), scalars=(N,))
+    assert verify(kink).verdict == REFUSED
