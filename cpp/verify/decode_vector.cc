@@ -218,9 +218,8 @@ class VectorFunction : public StmtExprVisitor {
       }
       decoder_.program_.computed_addresses = true;
       pointer.begin = begin;
-      AccessPattern access =
-          decoder_.Rows(pointer, decoder_.Constant(0), decoder_.Constant(1),
-                        decoder_.Constant(bytes), decoder_.Constant(0), writes);
+      AccessPattern access = decoder_.Rows(pointer, decoder_.Constant(0), decoder_.Constant(1),
+                                           decoder_.Constant(bytes), decoder_.Constant(0), writes);
       access.approximate = true;
       access.atomic = atomic_;
       accesses.push_back(access);

@@ -93,12 +93,12 @@ enum class FlagScope : uint8_t {
 
 struct Instruction {
   Action action;
-  Pipe pipe;               // that executes it
-  Pipe peer = Pipe::kS;    // of a flag: the other pipe of the pair
-  bool blocking = true;    // of a lock
+  Pipe pipe;                              // that executes it
+  Pipe peer = Pipe::kS;                   // of a flag: the other pipe of the pair
+  bool blocking = true;                   // of a lock
   FlagScope scope = FlagScope::kOneCore;  // of a cross-core flag that is set
-  Expr unit_flag = kNone;  // nonzero: M and FIX order themselves on L0C
-  Expr id = kNone;         // of a flag or lock
+  Expr unit_flag = kNone;                 // nonzero: M and FIX order themselves on L0C
+  Expr id = kNone;                        // of a flag or lock
   std::vector<AccessPattern> accesses{};
   Source source{};
   int number = 0;  // in program order, over all cores
@@ -167,7 +167,7 @@ struct Program {
   bool on_chip_hints = false;  // the user says that accesses to some on-chip buffer do not conflict
   std::vector<SlotInfo> slots{{"sub_block"}};
 
-  std::vector<Buffer> buffers;  // on chip
+  std::vector<Buffer> buffers;      // on chip
   bool computed_addresses = false;  // vector code computes addresses, within their buffers
   bool between_blocks = false;      // there are flags between blocks
 

@@ -172,10 +172,10 @@ class Run {
   Clock clocks_[kThreads];
   uint32_t counts_[kThreads] = {};
   std::vector<Clock> snapshots_;
-  int joined_[kThreads];             // latest snapshot that the thread has taken in
-  std::map<int, Flag> flags_;        // (core, set pipe, wait pipe, id)
-  std::map<int, Flag> cross_flags_;  // (from, to, id)
-  std::map<int, Lock> locks_;        // (core, id)
+  int joined_[kThreads];                       // latest snapshot that the thread has taken in
+  std::map<int, Flag> flags_;                  // (core, set pipe, wait pipe, id)
+  std::map<int, Flag> cross_flags_;            // (from, to, id)
+  std::map<int, Lock> locks_;                  // (core, id)
   std::map<int, std::deque<Token>> arrivals_;  // (scope, core, id): sets that wait for others
   Memory memories_[kOnChipSpaces];
   std::vector<Memory> tensors_;
