@@ -13,6 +13,7 @@ import tvm
 from tvm_ffi import get_global_func
 
 import tilelang_ascend_sched
+from benchmarks.front_passes import modules
 from examples import WORKLOADS
 from tests.kernels.small import SMALL
 from tilelang_ascend_sched.pipeline import PASSES
@@ -35,6 +36,12 @@ def stages(kernel: str) -> dict[str, tvm.IRModule]:
     ):
         tilelang.lower(KERNELS[kernel].build(), target="ascend")
     return seen
+
+
+@cache
+def early_stages(kernel: str) -> dict[str, tvm.IRModule]:
+    """The same for the passes before scheduling alone, at a small part of the time."""
+    return modules(KERNELS[kernel].build())
 
 
 def lowered(function: tvm.tirx.PrimFunc, *ours: str) -> str:

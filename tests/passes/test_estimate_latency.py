@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from tvm import tirx
 
-from tests.kernels.small import SMALL
-from tests.passes.captured import KERNELS, stages
+from tests.passes.captured import KERNELS, early_stages
 from tests.passes.cost_tir import (
     copies,
     instructions,
@@ -28,12 +27,35 @@ from tests.passes.tir import kernel_root, loop, ours, stock
 PASS = "EstimateLatency"
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(k, marks=[] if k in SMALL else [pytest.mark.slow]) for k in KERNELS]
-)
+@pytest.mark.parametrize("name", KERNELS)
 def test_costs_of_real_kernels_are_stocks(name: str) -> None:
-    before = stages(name)[PASS]
+    before = early_stages(name)[PASS]
     tvm.ir.assert_structural_equal(ours(PASS)(before), stock(PASS)(before))
+
+
+@pytest.mark.parametrize(("latency", "ii"), [(900, None), (None, 2), (900, 17), (64, 64)])
+@pytest.mark.parametrize("name", ["copy", "task"])
+def test_costs_that_a_real_kernel_gives_itself_are_stocks(
+    name: str, latency: int | None, ii: int | None
+) -> None:
+    given = {"latency": latency, "ii": ii}
+    marks = {key: tirx.IntImm("int64", n) for key, n in given.items() if n is not None}
+
+    def override(node: Any) -> Any:
+        if isinstance(node, tirx.AttrStmt) and node.attr_key == "tl.ascend_task":
+            return tirx.AttrStmt(marks, node.attr_key, node.value, node.body)
+        return None
+
+    before = early_stages(name)[PASS]
+    functions = {
+        var: function.with_body(
+            tirx.stmt_functor.ir_transform(function.body, None, override, ["tirx.AttrStmt"])
+        )
+        for var, function in before.functions.items()
+    }
+    changed = tvm.IRModule(functions)
+    assert not tvm.ir.structural_equal(changed, before)
+    tvm.ir.assert_structural_equal(ours(PASS)(changed), stock(PASS)(changed))
 
 
 def outcome(run: Any, function: tirx.PrimFunc) -> Any:
