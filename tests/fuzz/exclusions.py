@@ -8,7 +8,7 @@ schedule, see ``tests/kernels/faults.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tests.fuzz.model import (
@@ -87,21 +87,35 @@ def _one_turn_offset(program: Program) -> bool:
     return any(
         isinstance(loop, Loop)
         and loop.offset
-        and any(isinstance(s, If) and _holds_once(s.test, loop) for s in statements(loop.body))
+        and _reached_once(
+            loop, loop.body, range(MANY if loop.extent.terms else loop.extent.constant)
+        )
         for loop in statements(program.body)
     )
 
 
-def _holds_once(test: Condition, loop: Loop) -> bool:
-    """Whether a condition on the loop's variable alone holds in at most one turn."""
-    if [atom for _, atom in test.left.terms] != [loop.variable] or test.right.terms:
-        return False
-    turns = MANY if loop.extent.terms else loop.extent.constant
-    left = [test.left.terms[0][0] * turn + test.left.constant for turn in range(turns)]
-    if test.left.modulus:
-        left = [value % test.left.modulus for value in left]
-    right = test.right.constant
-    return sum(value == right if test.equal else value < right for value in left) <= 1
+def _reached_once(loop: Loop, body: tuple[Stmt, ...], turns: Sequence[int]) -> bool:
+    """Whether guards on the loop's variable, taken together, leave some place a turn at most."""
+    for stmt in body:
+        if isinstance(stmt, If):
+            yes = [turn for turn in turns if _holds(stmt.test, loop.variable, turn) is not False]
+            no = [turn for turn in turns if _holds(stmt.test, loop.variable, turn) is not True]
+            for branch, left in ((stmt.body, yes), (stmt.otherwise, no)):
+                once = len(left) <= 1 < len(turns)
+                if branch and (once or _reached_once(loop, branch, left)):
+                    return True
+        elif _reached_once(loop, children(stmt), turns):
+            return True
+    return False
+
+
+def _holds(test: Condition, variable: str, turn: int) -> bool | None:
+    """A condition on one variable alone, at one of its turns; None if it is on anything else."""
+    if [atom for _, atom in test.left.terms] != [variable] or test.right.terms:
+        return None
+    left = test.left.terms[0][0] * turn + test.left.constant
+    left = left % test.left.modulus if test.left.modulus else left
+    return left == test.right.constant if test.equal else left < test.right.constant
 
 
 EXCLUSIONS: tuple[Exclusion, ...] = (
