@@ -49,7 +49,7 @@ def _restarts(program: Program, body: tuple[Stmt, ...], *, repeated: bool) -> bo
             fixed = not stmt.extent.terms
             slots = {b.ring for b in program.buffers if b.ring and _indexes(stmt.variable, stmt)}
             even = fixed and all(stmt.extent.constant % count == 0 for count in slots)
-            if repeated and not even:
+            if repeated and slots and not even:
                 return True
             again = repeated or not fixed or stmt.extent.constant > 1
         elif isinstance(stmt, While):
