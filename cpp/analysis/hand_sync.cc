@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 
-#include "analysis/fence.h"
 #include "analysis/task_resources.h"
 #include "ir/task_tree.h"
 
@@ -42,13 +41,6 @@ const CallNode* CallOf(const Stmt& stmt) {
   return evaluate == nullptr ? nullptr : evaluate->value.as<CallNode>();
 }
 
-bool IsFullBarrier(const Stmt& stmt) {
-  const CallNode* call = CallOf(stmt);
-  if (call == nullptr || !call->op.same_as(ascend_pipe_barrier())) return false;
-  const auto* name = call->args[0].as<StringImmNode>();
-  return name != nullptr && PipeOf(name->value) == kAllPipes;
-}
-
 // What a statement can be in a run; nothing if it ends any run.
 std::optional<Part> AsPart(const Stmt& stmt) {
   const CallNode* call = CallOf(stmt);
@@ -56,7 +48,10 @@ std::optional<Part> AsPart(const Stmt& stmt) {
       call == nullptr || call->args.empty() ? nullptr : call->args[0].as<StringImmNode>();
   if (name != nullptr) {
     const std::string text = name->value;
-    if (call->op.same_as(ascend_pipe_barrier())) return Part{Kind::kBarrier, PipeOf(text)};
+    if (call->op.same_as(ascend_pipe_barrier())) {
+      if (PipeOf(text) == kAllPipes) return std::nullopt;
+      return Part{Kind::kBarrier, PipeOf(text)};
+    }
     if (call->op.same_as(ascend_get_buf())) return Part{Kind::kLock, PipeOf(text)};
     if (call->op.same_as(ascend_rls_buf())) return Part{Kind::kUnlock, PipeOf(text)};
     const size_t split = text.find('_');
@@ -140,11 +135,6 @@ Array<Stmt> JoinHandSync(const Array<Stmt>& stmts) {
   Array<Stmt> joined;
   Run run;
   for (const Stmt& stmt : stmts) {
-    if (IsFullBarrier(stmt)) {
-      run.FlushTo(&joined);
-      for (const Stmt& part : {Fence(stmt->span), stmt, Fence(stmt->span)}) joined.push_back(part);
-      continue;
-    }
     const std::optional<Part> part = AsPart(stmt);
     if (!part.has_value()) {
       run.FlushTo(&joined);

@@ -15,8 +15,8 @@ tvm::tirx::Stmt MoveHandFlags(const tvm::tirx::Stmt& body);
 //   - one statement on that pipe, or several if a lock is held throughout or barriers of the pipe
 //     stand between them,
 //   - unlocks and sets of that pipe
-// that follow each other directly becomes one `T.Task`. Nothing is scheduled across a barrier of
-// all pipes. Synchronization that stands by no such statement stays as it is.
+// that follow each other directly becomes one `T.Task`. A barrier of all pipes ends a run and stays
+// a task of its own, as does synchronization that stands by no such statement.
 tvm::ffi::Array<tvm::tirx::Stmt> JoinHandSync(const tvm::ffi::Array<tvm::tirx::Stmt>& stmts);
 
 }  // namespace tilelang_ascend_sched

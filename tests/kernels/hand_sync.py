@@ -285,6 +285,20 @@ def own_barriers():
     return own_barriers
 
 
+def barrier_at_root():
+    """A barrier of all pipes outside every loop, in a kernel of Vector alone."""
+
+    @T.prim_func
+    def barrier_at_root(X: T.Tensor((8, WIDTH), T.float32), Y: T.Tensor((8, WIDTH), T.float32)):
+        with T.Kernel(8) as i:
+            x = T.alloc_shared((WIDTH,), T.float32)
+            T.copy(X[i, 0], x)
+            T.ascend_pipe_barrier("PIPE_ALL")
+            T.copy(x, Y[i, 0])
+
+    return barrier_at_root
+
+
 def _bf16(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return rng.standard_normal((*shape, SIDE), np.float32).astype(ml_dtypes.bfloat16)
 
@@ -377,6 +391,13 @@ HAND_SYNC: dict[str, Workload] = {
             own_barriers,
             lambda rng: {"X": _f32(rng, 8)},
             lambda X: {"Y": X + np.float32(1)},
+            {"Y": EXACT},
+        ),
+        Workload(
+            "barrier_at_root",
+            barrier_at_root,
+            lambda rng: {"X": _f32(rng, 8)},
+            lambda X: {"Y": X},
             {"Y": EXACT},
         ),
     )
