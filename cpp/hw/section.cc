@@ -4,6 +4,13 @@
 
 namespace tilelang_ascend_sched {
 
+namespace {
+
+constexpr int64_t kMostOfNumber = 65'536;
+constexpr int64_t kMostOfAmount = 1'000'000'000'000;
+
+}  // namespace
+
 Section::Section(const std::string& file, const Json& json) : file_(file), json_(json) {
   if (!std::holds_alternative<Json::Object>(json.value)) {
     FailAt(file_, json.line, std::string("the file is ") + json.kind() + "; it must be an object");
@@ -70,6 +77,12 @@ int64_t Section::Figure(const std::string& key, const std::string& unit) {
   if (value < 0) figure.Fail("value", "is " + std::to_string(value) + "; it must be 0 or more");
   const std::string found = figure.Text("unit");
   if (found != unit) figure.Fail("unit", "is \"" + found + "\"; it must be \"" + unit + "\"");
+  const bool number = unit == "count" || unit == "elements" || unit == "bits";
+  const int64_t most = number ? kMostOfNumber : kMostOfAmount;
+  if (value > most) {
+    figure.Fail("value",
+                "is " + std::to_string(value) + "; it must be at most " + std::to_string(most));
+  }
   figure.Source();
   if (figure.Has("note")) figure.Text("note");
   figure.Done();

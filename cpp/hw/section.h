@@ -22,7 +22,8 @@ class Section {
   // The list of objects under `key`.
   std::vector<Section> Children(const std::string& key);
 
-  // A figure of 0 or more whose unit must be `unit`.
+  // A figure of 0 or more whose unit must be `unit`. Figures have ends that none comes near, so
+  // that sums and products of them stay within 64 bits.
   int64_t Figure(const std::string& key, const std::string& unit);
 
   // The same, of 1 or more: something is divided by it.

@@ -8,9 +8,11 @@
 #include <tvm/tirx/stmt_functor.h>
 #include <tvm/tirx/transform.h>
 
+#include <memory>
 #include <unordered_map>
 
 #include "analysis/core_sections.h"
+#include "hw/load.h"
 #include "report/error.h"
 #include "report/note.h"
 #include "sync/flag_plan.h"
@@ -83,14 +85,15 @@ class Rewriter : public StmtMutator {
   tvm::arith::Analyzer analyzer_;
 };
 
-void Tell(const PrimFunc& kernel, const std::string& core, const PlannedRun& run) {
+void Tell(const PrimFunc& kernel, const SyncModel& limits, const std::string& core,
+          const PlannedRun& run) {
   const int64_t first_lock = run.ids.min + run.shift;
   const std::string locks = run.folded
                                 ? Text("all use lock ", first_lock, ", in turn")
                                 : Text("use locks ", first_lock, "..", run.ids.max + run.shift);
   Note(kPass, kernel, NoteKind::kDegraded,
-       Text(run.event, " needs more than ", kFlagsPerEvent, " flags: ids ", run.ids.min, "..",
-            run.ids.max, " of ", DescribeLoop(run), " ", locks, " instead"),
+       Text(run.event, " needs more than ", limits.flags_per_event, " flags: ids ", run.ids.min,
+            "..", run.ids.max, " of ", DescribeLoop(run), " ", locks, " instead"),
        {{"event", run.event},
         {"core", core},
         {"loop", run.loop},
@@ -100,13 +103,13 @@ void Tell(const PrimFunc& kernel, const std::string& core, const PlannedRun& run
 }
 
 // The rewritten body of what `core` runs; of all code if `core` is empty.
-Stmt RewriteCore(const PrimFunc& kernel, const std::string& core, const Stmt& body,
-                 bool fold_rings) {
+Stmt RewriteCore(const PrimFunc& kernel, const SyncModel& limits, const std::string& core,
+                 const Stmt& body, bool fold_rings) {
   const Stmt seen = core.empty() ? body : OnlyCore(body, core);
-  const FlagPlan plan = PlanFlags(KernelName(kernel), seen, fold_rings);
+  const FlagPlan plan = PlanFlags(KernelName(kernel), seen, limits, fold_rings);
   if (plan.runs.empty()) return body;
   for (const PlannedRun& run : plan.runs) {
-    if (!run.kept) Tell(kernel, core, run);
+    if (!run.kept) Tell(kernel, limits, core, run);
   }
   return Rewriter(core, plan)(body);
 }
@@ -115,10 +118,12 @@ bool HasFlagsOutsideSections(const Stmt& body) { return HasFlags(OnlyCore(body, 
 
 PrimFunc Rewrite(PrimFunc kernel, bool fold_rings) {
   if (!HasFlags(kernel->body)) return kernel;
+  const std::shared_ptr<const Machine> machine = CurrentMachine();
   std::vector<std::string> cores{""};
   if (!HasFlagsOutsideSections(kernel->body)) cores = CoresOf(kernel->body);
   Stmt body = kernel->body;
-  for (const std::string& core : cores) body = RewriteCore(kernel, core, body, fold_rings);
+  for (const std::string& core : cores)
+    body = RewriteCore(kernel, machine->sync, core, body, fold_rings);
   if (!body.same_as(kernel->body)) kernel.CopyOnWrite()->body = std::move(body);
   return kernel;
 }

@@ -64,9 +64,10 @@ int64_t TotalSize(const std::vector<PlannedRun>& runs) {
   return total;
 }
 
-bool InPlace(const std::vector<PlannedRun>& runs) {
-  return std::all_of(runs.begin(), runs.end(),
-                     [](const PlannedRun& run) { return run.ids.max < kFlagsPerEvent; });
+bool InPlace(const std::vector<PlannedRun>& runs, const SyncModel& limits) {
+  return std::all_of(runs.begin(), runs.end(), [&limits](const PlannedRun& run) {
+    return run.ids.max < limits.flags_per_event;
+  });
 }
 
 // Which of one event's runs have to stay flags.
@@ -88,19 +89,20 @@ std::vector<bool> FindPinned(const std::vector<PlannedRun>& runs, const Stmt& bo
 enum class Keep { kBusy, kFullest, kMostRuns };
 
 // Decides which of one event's runs stay flags, and numbers those from 0.
-void PlaceFlags(const std::string& kernel, const std::vector<bool>& pinned, Keep keep,
-                std::vector<PlannedRun>* runs) {
+void PlaceFlags(const std::string& kernel, const SyncModel& limits, const std::vector<bool>& pinned,
+                Keep keep, std::vector<PlannedRun>* runs) {
   std::vector<FlagRun> items;
   for (size_t i = 0; i < runs->size(); ++i) {
     const int64_t worth = keep == Keep::kMostRuns ? 1 : (*runs)[i].executed;
     items.push_back({(*runs)[i].size(), worth, pinned[i]});
   }
   const Prefer prefer = keep == Keep::kFullest ? Prefer::kFullSlots : Prefer::kBusyFlags;
-  const auto kept = ChooseKept(items, kFlagsPerEvent, prefer);
+  const auto kept = ChooseKept(items, limits.flags_per_event, prefer);
   if (!kept.has_value()) {
-    Fail(kPass, Text((*runs)[0].event, " of kernel ", kernel, " needs more than ", kFlagsPerEvent,
-                     " flags that are waited for before they are set; only flags set first can use "
-                     "locks instead. Issue the sets before the waits, or use fewer ids"));
+    Fail(kPass,
+         Text((*runs)[0].event, " of kernel ", kernel, " needs more than ", limits.flags_per_event,
+              " flags that are waited for before they are set; only flags set first can use "
+              "locks instead. Issue the sets before the waits, or use fewer ids"));
   }
   int64_t next = 0;
   for (size_t i = 0; i < runs->size(); ++i) {
@@ -112,15 +114,16 @@ void PlaceFlags(const std::string& kernel, const std::vector<bool>& pinned, Keep
   }
 }
 
-std::vector<bool> TakenLocks(const std::string& kernel, const std::vector<LockUse>& locks) {
-  std::vector<bool> taken(kLocks, false);
+std::vector<bool> TakenLocks(const std::string& kernel, const SyncModel& limits,
+                             const std::vector<LockUse>& locks) {
+  std::vector<bool> taken(limits.locks, false);
   for (const LockUse& use : locks) {
     if (!use.ids.has_value()) {
       Fail(kPass, Text("cannot bound the lock ids of the ", use.by, " in kernel ", kernel,
                        ", so no lock is known to be free for the flags that do not fit: bound the "
                        "ids by a loop, a guard or T.assume"));
     }
-    const int64_t end = std::min(use.ids->max + 1, kLocks);
+    const int64_t end = std::min(use.ids->max + 1, limits.locks);
     for (int64_t id = std::max<int64_t>(use.ids->min, 0); id < end; ++id) taken[id] = true;
   }
   return taken;
@@ -161,8 +164,8 @@ bool PlaceFoldedLocks(const std::vector<bool>& taken, Events* events) {
   return PlaceLocks(taken, events);
 }
 
-[[noreturn]] void ThrowOutOfLocks(const std::string& kernel, const std::vector<bool>& taken,
-                                  const Events& events) {
+[[noreturn]] void ThrowOutOfLocks(const std::string& kernel, const SyncModel& limits,
+                                  const std::vector<bool>& taken, const Events& events) {
   int64_t wanted = 0;
   std::string asked;
   for (const std::vector<PlannedRun>& runs : events) {
@@ -174,11 +177,11 @@ bool PlaceFoldedLocks(const std::vector<bool>& taken, Events* events) {
     }
   }
   const auto free = std::count(taken.begin(), taken.end(), false);
-  Fail(kPass, Text("the flags of kernel ", kernel, " that do not fit into ", kFlagsPerEvent,
+  Fail(kPass, Text("the flags of kernel ", kernel, " that do not fit into ", limits.flags_per_event,
                    " an event pair need ", wanted,
                    " lock ids in runs of consecutive ids, which exceed "
                    "the ",
-                   free, " of ", kLocks,
+                   free, " of ", limits.locks,
                    " that are free; use fewer buffer versions "
                    "(num_stages) in:",
                    asked));
@@ -186,14 +189,15 @@ bool PlaceFoldedLocks(const std::vector<bool>& taken, Events* events) {
 
 }  // namespace
 
-FlagPlan PlanFlags(const std::string& kernel, const Stmt& body, bool fold_rings) {
+FlagPlan PlanFlags(const std::string& kernel, const Stmt& body, const SyncModel& limits,
+                   bool fold_rings) {
   const FlagUses uses = CollectFlagUses(body);
   Events events;
   std::vector<std::vector<bool>> pinned;
   for (const auto& [event, event_uses] : uses.by_event) {
     std::vector<PlannedRun> runs = FormRuns(kernel, event, event_uses);
-    if (InPlace(runs)) continue;
-    const bool spills = TotalSize(runs) > kFlagsPerEvent;
+    if (InPlace(runs, limits)) continue;
+    const bool spills = TotalSize(runs) > limits.flags_per_event;
     pinned.push_back(spills ? FindPinned(runs, body) : std::vector<bool>(runs.size(), true));
     events.push_back(std::move(runs));
   }
@@ -201,13 +205,13 @@ FlagPlan PlanFlags(const std::string& kernel, const Stmt& body, bool fold_rings)
   auto place_flags = [&](Keep keep) {
     bool all_kept = true;
     for (size_t i = 0; i < events.size(); ++i) {
-      PlaceFlags(kernel, pinned[i], keep, &events[i]);
+      PlaceFlags(kernel, limits, pinned[i], keep, &events[i]);
       for (const PlannedRun& run : events[i]) all_kept &= run.kept;
     }
     return all_kept;
   };
   if (!place_flags(Keep::kBusy)) {
-    const std::vector<bool> taken = TakenLocks(kernel, uses.locks);
+    const std::vector<bool> taken = TakenLocks(kernel, limits, uses.locks);
     if (!PlaceLocks(taken, &events)) {
       place_flags(Keep::kFullest);
       bool placed = PlaceLocks(taken, &events);
@@ -215,7 +219,7 @@ FlagPlan PlanFlags(const std::string& kernel, const Stmt& body, bool fold_rings)
         place_flags(Keep::kMostRuns);
         placed = PlaceFoldedLocks(taken, &events);
       }
-      if (!placed) ThrowOutOfLocks(kernel, taken, events);
+      if (!placed) ThrowOutOfLocks(kernel, limits, taken, events);
     }
   }
 

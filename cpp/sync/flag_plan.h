@@ -6,13 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "hw/machine.h"
 #include "sync/flag_uses.h"
 
 namespace tilelang_ascend_sched {
-
-// The machine has this many flags for each event pair, and this many locks, in each core.
-inline constexpr int64_t kFlagsPerEvent = 8;
-inline constexpr int64_t kLocks = 32;
 
 // A run of consecutive ids of one event and what becomes of it.
 struct PlannedRun {
@@ -34,8 +31,10 @@ struct FlagPlan {
   std::vector<PlannedRun> runs;
 };
 
-// Decides for the code of one core, as told at RewriteFlagToBuf. `kernel` is for messages.
-FlagPlan PlanFlags(const std::string& kernel, const tvm::tirx::Stmt& body, bool fold_rings);
+// Decides for the code of one core of a machine with these limits, as told at RewriteFlagToBuf.
+// `kernel` is for messages.
+FlagPlan PlanFlags(const std::string& kernel, const tvm::tirx::Stmt& body, const SyncModel& limits,
+                   bool fold_rings);
 
 bool HasFlags(const tvm::tirx::Stmt& body);
 

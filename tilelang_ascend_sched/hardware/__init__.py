@@ -30,9 +30,17 @@ def check(path: str) -> str:
     return get_global_func("tl.ascend_sched.hardware.check")(path or str(BUILTIN))
 
 
-def capacities() -> dict[str, int]:
-    """Bytes of each on-chip memory (``UB``, ``L1``, ``L0A``, ...) by the package's own file."""
-    rows = json.loads(BUILTIN.read_text())["capacities"]
+def capacities(path: str = "", simt: bool = False) -> dict[str, int]:
+    """Bytes of each on-chip memory (``UB``, ``L1``, ``L0A``, ...) that a kernel can have.
+
+    ``path`` is as at :func:`check`; ``simt`` tells a kernel with a SIMT function, which has less UB.
+    Raises ``ValueError`` as :func:`check` does.
+    """
+    check(path)
+    rows = json.loads(Path(path or BUILTIN).read_text())["capacities"]
+    ub_with_simt = rows.pop("ub_with_simt")
+    if simt:
+        rows["ub"] = ub_with_simt
     return {name.upper(): row["value"] for name, row in rows.items()}
 
 

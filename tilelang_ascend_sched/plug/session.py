@@ -18,8 +18,9 @@ from tvm import IRModule
 from ..options import Options
 from ..pipeline import PASSES
 from ..report import LoopReport, Note, PassReport, ScheduleReport
-from ..report.loops import Region, buffers, regions
+from ..report.loops import Region, buffers, has_simt, regions
 from ..verify import PROVEN, REFUSED, VerifyReport, device_functions, named, verify
+from .memory import Memory
 
 
 class ScheduleWarning(UserWarning):
@@ -48,6 +49,7 @@ class Session:
         self.report = ScheduleReport(kernel)
         self.hints: tuple[tuple[str, str, str], ...] = ()
         self.unpacked: IRModule | None = None
+        self.memory = Memory.of("", False)
         self._regions: list[Region] = []
         self._refused: VerifyReport | None = None
 
@@ -73,6 +75,8 @@ class Session:
     def expect_regions(self, mod: IRModule) -> None:
         """Read from the module that AutoSchedule is about to schedule what will be asked for."""
         self._regions = regions(mod)
+        self.memory = Memory.of(self.options.hardware, has_simt(mod))
+        self.report.capacities = self.memory.capacities
 
     def next_region(self, kind: str, tasks: int) -> Region:
         """The region that the solver is asked for now; it has ``tasks`` tasks.

@@ -42,7 +42,12 @@ def _client(lowering: session.Session) -> ffi.Client:
             replace(task, name=name) for task, name in zip(problem.tasks, region.tasks, strict=True)
         )
         name = f"{lowering.report.kernel}: {region.name}"
-        problem = replace(problem, name=name, tasks=tasks)
+        problem = replace(
+            problem,
+            name=name,
+            tasks=tasks,
+            memory_groups=lowering.memory.limit(name, problem),
+        )
         if region.trips:
             problem = problem.with_trip_count(region.trips)
         names = ("engine", "objective", "budget", "seed")

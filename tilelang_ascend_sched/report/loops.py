@@ -148,6 +148,11 @@ def buffers(mod: IRModule) -> list[BufferReport]:
     return found
 
 
+def has_simt(mod: IRModule) -> bool:
+    """Whether a kernel of the module has a SIMT function, which keeps some of UB for itself."""
+    return any(_blocks(func.body, "SIMT_VF") for func in mod.functions.values())
+
+
 def _bytes(buffer: tirx.Buffer) -> int | None:
     bits = DataType(str(buffer.dtype)).bits
     for extent in buffer.shape:

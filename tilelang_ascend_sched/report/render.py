@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.table import Table
 
-from .. import hardware
 from .schedule import LoopReport, ScheduleReport
 
 
@@ -84,9 +83,8 @@ def _buffer_table(report: ScheduleReport) -> Table:
     for buffer in report.buffers:
         table.add_row(buffer.name, buffer.scope, str(buffer.versions), f"{buffer.bytes:,}")
     table.add_section()
-    capacities = hardware.capacities()  # AutoSchedule's own limits, whatever file costs come from
     for scope, used in report.scope_bytes().items():
-        capacity = capacities[scope]
+        capacity = report.capacities[scope]
         share = f"{used:,} of {capacity:,} ({100 * used / capacity:.0f}%)"
         table.add_row("all, before reuse", scope, "", share)
     return table

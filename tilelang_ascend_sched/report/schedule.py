@@ -76,12 +76,17 @@ class PassReport:
 
 @dataclass
 class ScheduleReport:
-    """Everything the plugin decided for one kernel (one call of TileLang's Ascend lowering)."""
+    """Everything the plugin decided for one kernel (one call of TileLang's Ascend lowering).
+
+    capacities: bytes of each on-chip memory that the kernel could have; less UB with a SIMT
+        function.
+    """
 
     kernel: str
     scheduled: bool = True
     loops: list[LoopReport] = field(default_factory=list)
     buffers: list[BufferReport] = field(default_factory=list)
+    capacities: dict[str, int] = field(default_factory=dict)
     passes: list[PassReport] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
