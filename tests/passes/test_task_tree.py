@@ -20,13 +20,26 @@ def recode(function: tvm.tirx.PrimFunc) -> tvm.tirx.PrimFunc:
     return get_global_func("tl.ascend_sched.testing.recode")(function)
 
 
+def spans(function: tvm.tirx.PrimFunc) -> list[str]:
+    """Kind and place of each statement and expression of the function."""
+    return list(get_global_func("tl.ascend_sched.testing.spans")(function))
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(k, marks=[] if k in SMALL else [pytest.mark.slow]) for k in KERNELS]
 )
 def test_the_ir_of_real_kernels_survives(name: str) -> None:
     for stage in SCHEDULED:
         for function in stages(name)[stage].functions.values():
-            tvm.ir.assert_structural_equal(recode(function), function)
+            again = recode(function)
+            tvm.ir.assert_structural_equal(again, function)
+            assert spans(again) == spans(function)
+
+
+def test_kernels_have_spans_to_lose() -> None:
+    for stage in SCHEDULED:
+        for function in stages("simt_add")[stage].functions.values():
+            assert any("vector.py:" in span for span in spans(function)), stage
 
 
 def marked(key: str, body: tirx.Stmt, metadata: dict[str, int]) -> tirx.Stmt:

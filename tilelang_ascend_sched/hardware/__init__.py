@@ -33,7 +33,7 @@ def check(path: str) -> str:
 def capacities(path: str = "", simt: bool = False) -> dict[str, int]:
     """Bytes of each on-chip memory (``UB``, ``L1``, ``L0A``, ...) that a kernel can have.
 
-    ``path`` is as at :func:`check`; ``simt`` tells a kernel with a SIMT function, which has less UB.
+    ``path`` is as at :func:`check`; ``simt``: the kernel has a SIMT function, which takes some UB.
     Raises ``ValueError`` as :func:`check` does.
     """
     check(path)
