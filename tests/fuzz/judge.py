@@ -221,7 +221,8 @@ def named(program: Program, report: VerifyReport) -> list[tuple[int, dict[str, n
                 arrays[name].flat[int(at) // 4] = min(max(int(value), 0), meaning.LARGEST[name])
         found.append((n, arrays))
     others = range(2, 2 + MORE)
-    return found + [(seed % SLOTS, meaning.inputs(program, seed)) for seed in others]
+    longer = meaning.LARGEST["Q"]
+    return found + [(seed % SLOTS, meaning.inputs(program, seed, longer)) for seed in others]
 
 
 def compare(trial: Trial, report: VerifyReport, what: str = "") -> Outcome:

@@ -46,7 +46,7 @@ ROWS_OF = {"A": 32, "B": WIDTH, "C": 32}
 """Rows of a slot in the Cube's tensors."""
 
 
-LARGEST = {"P": SLOTS - 1, "Q": 3, "U": 3}
+LARGEST = {"P": SLOTS - 1, "Q": 12, "U": 12}
 """Of the elements of integer tensors; the least is 0."""
 
 
@@ -54,10 +54,11 @@ def slot_rows(program: Program, tensor: str) -> int:
     return ROWS_OF.get(tensor, program.slot_rows)
 
 
-def inputs(program: Program, seed: int) -> dict[str, np.ndarray]:
+def inputs(program: Program, seed: int, most: int = 3) -> dict[str, np.ndarray]:
     """Tensors by name, float32 where the kernel has a Cube operand type; small whole numbers.
 
     P is a permutation if the program says that nothing in it is there twice, or if seed is 0.
+    most: of the numbers that bound loops.
     """
     rng = np.random.default_rng(seed)
     arrays: dict[str, np.ndarray] = {}
@@ -68,8 +69,8 @@ def inputs(program: Program, seed: int) -> dict[str, np.ndarray]:
     distinct = hinted or seed == 0
     places = rng.permutation(SLOTS) if distinct else rng.integers(0, SLOTS, SLOTS)
     arrays["P"] = places.astype(np.int32)
-    arrays["Q"] = rng.integers(0, 4, SLOTS).astype(np.int32)
-    arrays["U"] = rng.integers(0, 4, (SLOTS, INTS)).astype(np.int32)
+    arrays["Q"] = rng.integers(0, most + 1, SLOTS).astype(np.int32)
+    arrays["U"] = rng.integers(0, most + 1, (SLOTS, INTS)).astype(np.int32)
     return arrays
 
 
