@@ -84,9 +84,17 @@ def _touches(loop: Stmt, buffer: str) -> bool:
 
 
 def _one_turn_offset(program: Program) -> bool:
+    return _has_one_turn(program, lambda loop: loop.offset)
+
+
+def _one_turn_ring(program: Program) -> bool:
+    return _has_one_turn(program, lambda loop: _indexes(loop.variable, loop))
+
+
+def _has_one_turn(program: Program, concerns: Callable[[Loop], bool]) -> bool:
     return any(
         isinstance(loop, Loop)
-        and loop.offset
+        and concerns(loop)
         and _reached_once(
             loop, loop.body, range(MANY if loop.extent.terms else loop.extent.constant)
         )
@@ -142,6 +150,14 @@ EXCLUSIONS: tuple[Exclusion, ...] = (
         "the loop's turns, not on the flags: one flag is set in several turns before its wait.",
         "InsertSync",
         _one_turn_offset,
+    ),
+    Exclusion(
+        "one turn of a ring",
+        "A ring indexed by hand under a guard that holds in one turn only: the flags of the ring "
+        "stand outside the guard, but as nothing carries over to a next turn, no flag comes back, "
+        "and the producer sets its flag again in the next turns before the consumer has waited.",
+        "InsertSync",
+        _one_turn_ring,
     ),
 )
 

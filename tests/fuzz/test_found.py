@@ -66,12 +66,27 @@ def offset_loop(name: str, turns_with_work: int) -> Program:
     return one_row(name, Load(row, "X", Expr(), ROW), loop, buffers=(Buffer("a", UB),))
 
 
+def guarded_ring(name: str, modulus: int) -> Program:
+    """Two slots, used in every ``modulus``-th of three turns."""
+    slot, turn = Expr(((1, "i"),), 0, 2), Expr(((1, "i"),), 0, modulus)
+    ring = Ref("ring", slot)
+    work = (Load(ring, "X", Expr(), ROW), Store(ring, "Y", Expr(), ROW))
+    loop = Loop("i", "serial", Expr(constant=3), (If(Condition(turn, Expr(constant=1)), work),))
+    return one_row(name, loop, buffers=(Buffer("ring", UB, ring=2),))
+
+
 WRONG = {
+    "one turn of a ring": guarded_ring("ring_once", 3),
     "one turn of an offset loop": offset_loop("offset_one", 1),
     "restarted ring": restarted_ring(4),
     "conflict around a loop": conflict("conflict_around", outside=True),
 }
-FINE = [restarted_ring(3), conflict("conflict_inside", outside=False), offset_loop("offset_all", 2)]
+FINE = [
+    restarted_ring(3),
+    conflict("conflict_inside", outside=False),
+    offset_loop("offset_all", 2),
+    guarded_ring("ring_twice", 2),
+]
 
 
 @pytest.mark.parametrize("passes", ["ours", "stock"])
