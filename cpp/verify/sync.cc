@@ -153,6 +153,16 @@ void Run::Touch(const Event& event, Thread thread, uint32_t index) {
     if (memory.records().size() < 32) continue;
     const uint32_t readers = search_.periods.accessors(access.space, access.tensor);
     memory.Forget([&](const Record& other) { return KnownToAll(other, readers); });
+    // Each access meets all open ones: without an end, the work would grow with their square.
+    constexpr size_t kMostOpen = 4096;
+    if (memory.records().size() < kMostOpen) continue;
+    Finding finding{"budget", false};
+    finding.message = "more than " + std::to_string(kMostOpen) +
+                      " accesses to one memory or tensor are never known to be complete";
+    finding.first = SiteOf(*event.instruction, CoreOf(thread), event.turns);
+    Report(std::move(finding));
+    stopped_ = true;
+    return;
   }
 }
 
