@@ -207,7 +207,7 @@ def verify_lowered(
 
     Raises what TileLang raises for a kernel that it refuses.
     """
-    grabbed = _Grab()
+    grabbed = Grab()
     context = PassContext(opt_level=3, config=dict(pass_configs or {}), instruments=[grabbed])
     with context, Target("ascend"):
         tilelang.lower(func, target="ascend")
@@ -218,20 +218,22 @@ def verify_lowered(
 
 
 @pass_instrument
-class _Grab:
-    """Keeps the module that the check reads, and the hints that scheduling erases."""
+class Grab:
+    """Keeps what the check needs of a kernel that is lowered: ``mod``, ``unpacked``, ``hints``."""
 
     mod: IRModule
     unpacked: IRModule | None = None
     hints: tuple[tuple[str, str, str], ...] = ()
 
     def run_before_pass(self, mod: IRModule, info: Any) -> None:
+        """See PassInstrument."""
         if info.name == HINTS_PASS:
             self.hints = conflict_hints(mod)
         elif info.name == PACKING_PASS:
             self.unpacked = mod
 
     def run_after_pass(self, mod: IRModule, info: Any) -> None:
+        """See PassInstrument."""
         if info.name == LAST_PASS:
             self.mod = mod
 

@@ -15,7 +15,6 @@ import ml_dtypes
 import numpy as np
 import tilelang
 from tvm import IRModule
-from tvm.ir.instrument import pass_instrument
 from tvm.ir.transform import PassContext
 from tvm.target import Target
 from tvm.tirx import PrimFunc
@@ -29,13 +28,12 @@ from tests.fuzz.source import write
 from tilelang_ascend_sched.emulator.result import Finding
 from tilelang_ascend_sched.options import Options
 from tilelang_ascend_sched.verify import (
-    HINTS_PASS,
-    LAST_PASS,
     NOT_PROVEN,
     REFUSED,
+    Grab,
     VerifyReport,
-    conflict_hints,
     device_functions,
+    named,
     verify,
 )
 
@@ -63,17 +61,22 @@ UNDECIDED = (UNPROVEN, f"mutant {UNPROVEN}", REFUSED_KERNEL)
 
 @dataclass(frozen=True)
 class Lowered:
-    """A program's AscendC text, the module that the check reads, and the hints in it."""
+    """A program's AscendC text and what the check reads."""
 
     program: Program
     text: str
     module: IRModule
+    unpacked: IRModule | None
     hints: tuple[tuple[str, str, str], ...]
 
     @property
     def device(self) -> PrimFunc:
         (func,) = device_functions(self.module)
         return func
+
+    def check(self, func: PrimFunc) -> VerifyReport:
+        """Of the device function, or of a mutant of it."""
+        return verify(func, self.hints, unpacked=named(self.unpacked, func))
 
 
 @dataclass(frozen=True)
@@ -89,20 +92,6 @@ class Outcome:
 
 class Refused(Exception):
     """TileLang or one of our passes refused the kernel."""
-
-
-@pass_instrument
-class _Grab:
-    module: IRModule
-    hints: tuple[tuple[str, str, str], ...] = ()
-
-    def run_before_pass(self, mod: IRModule, info: Any) -> None:
-        if info.name == HINTS_PASS:
-            self.hints = conflict_hints(mod)
-
-    def run_after_pass(self, mod: IRModule, info: Any) -> None:
-        if info.name == LAST_PASS:
-            self.module = mod
 
 
 def build(program: Program, folder: Path) -> PrimFunc:
@@ -125,7 +114,7 @@ def switched(passes: str) -> Iterator[None]:
 
 def lower(program: Program, folder: Path, passes: str) -> Lowered:
     """``passes``: a value of ``tl.ascend_sched.passes``; ``stock`` is TileLang without us."""
-    grab = _Grab()
+    grab = Grab()
     config: dict[str, Any] = {"tl.enable_auto_schedule": program.scheduled}
     for key, value in program.configs:
         if passes != "stock" or not key.startswith("tl.ascend_sched."):
@@ -139,7 +128,7 @@ def lower(program: Program, folder: Path, passes: str) -> Lowered:
                 text = tilelang.lower(func, target="ascend").kernel_source
     except Exception as error:
         raise Refused(f"{type(error).__name__}: {error}") from error
-    return Lowered(program, text, grab.module, grab.hints)
+    return Lowered(program, text, grab.mod, grab.unpacked, grab.hints)
 
 
 def arguments(program: Program, arrays: dict[str, np.ndarray], n: int) -> dict[str, Any]:
@@ -206,7 +195,7 @@ def usual(program: Program) -> list[tuple[int, dict[str, np.ndarray]]]:
     return [(n, meaning.inputs(program, seed)) for seed, n in enumerate(numbers)]
 
 
-def named(program: Program, report: VerifyReport) -> list[tuple[int, dict[str, np.ndarray]]]:
+def spoken_of(program: Program, report: VerifyReport) -> list[tuple[int, dict[str, np.ndarray]]]:
     """Inputs that a refusal speaks of, as far as the program may be called with them; and others.
 
     Elements are named by their byte, all of them of four bytes.
@@ -230,7 +219,7 @@ def compare(trial: Trial, report: VerifyReport, what: str = "") -> Outcome:
     program = trial.program
     wrong = trial.complaints(usual(program), policies(program))
     if not wrong and report.verdict == REFUSED:
-        wrong = trial.complaints(named(program, report), EVERY_POLICY)
+        wrong = trial.complaints(spoken_of(program, report), EVERY_POLICY)
     kind = _kind(report.verdict, wrong)
     if what:
         kind = f"mutant {kind}"
@@ -272,10 +261,10 @@ def judge(
         return found
     batch = Batch(texts)
     for each in lowered:
-        report = verify(each.device, each.hints)
+        report = each.check(each.device)
         found.append(compare(Trial(each.program, each.text, batch), report))
         for changed in altered[each.program.name]:
-            report = verify(changed.mutant.func, each.hints)
+            report = each.check(changed.mutant.func)
             trial = Trial(each.program, changed.text, batch)
             found.append(compare(trial, report, str(changed.mutant)))
     return found

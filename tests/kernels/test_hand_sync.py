@@ -12,9 +12,6 @@ from tests.kernels.run import complaints, lowered
 
 POLICIES = ("eager", "lazy", "random", "starve:MTE2", "starve:MTE3", "starve:FIX", "starve:V")
 
-# Flags between blocks are beyond the check.
-UNPROVEN = ("rows_exchanged",)
-
 
 def proven_text(name: str) -> str:
     result = sched.lower(HAND_SYNC[name].build())
@@ -26,8 +23,7 @@ def proven_text(name: str) -> str:
 
 @pytest.mark.parametrize("name", HAND_SYNC)
 def test_runs_right(name: str) -> None:
-    if name not in UNPROVEN:
-        proven_text(name)
+    proven_text(name)
     text = lowered(HAND_SYNC[name].build, ours=True)
     for seed, policy in enumerate(POLICIES):
         assert complaints(HAND_SYNC[name], text, policy, seed) == [], policy
