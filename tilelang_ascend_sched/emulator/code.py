@@ -85,6 +85,8 @@ def plain_name(symbol: str) -> str:
 
 def first_call(name: str, source: Source) -> int:
     """The line of the text that calls a function first; 0: none does."""
+    if name not in source.original:
+        return 0
     word = r"\bnew\b" if name == "new" else rf"\b(?:__builtin_)?{re.escape(name)}\s*\("
     text = [line.partition("//")[0] for line in source.original.splitlines()]
     calls = [i for i, line in enumerate(text, 1) if re.search(word, line)]

@@ -8,6 +8,7 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -140,8 +141,9 @@ def run(
     return replace(outcome, findings=_blind_spots(library, source) + outcome.findings)
 
 
+@lru_cache(maxsize=64)
 def _blind_spots(library: Path, source: Source) -> tuple[Finding, ...]:
-    """What the text does that the emulator has no eyes for."""
+    """What the text does that the emulator has no eyes for: the same in every run of it."""
     found = [
         (line, f"{name}: its loads and stores are not seen, nor are those of what it calls")
         for name, line in code.unseen_calls(library, source)
