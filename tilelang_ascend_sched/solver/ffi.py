@@ -92,25 +92,23 @@ def schedule_loop(
     manual_schedule: Any = False,
 ) -> tuple[list[int], list[int], int]:
     """Starts, buffer versions and initiation interval of a loop body. Raises ScheduleError."""
-    _expect_tasks("loop", latencies)
-    problem = loop_problem(
-        int(num_stages),
-        _ints(latencies),
-        _ints(iis),
-        _ints(resource_flags),
-        _rows(data_deps),
-        _rows(resource_deps),
-        _rows(owner_exclusion_deps),
-        _rows(pipe_order_deps),
-        _ints(buffer_sizes),
-        _rows(memory_groups),
-        _rows(stage_order_deps),
-        bool(enable_offset),
-        _ints(manual_stages),
-        bool(manual_schedule),
+    return z3_schedule_loop_python(
+        num_stages,
+        latencies,
+        iis,
+        resource_flags,
+        data_deps,
+        resource_deps,
+        owner_exclusion_deps,
+        pipe_order_deps,
+        buffer_sizes,
+        memory_groups,
+        stage_order_deps,
+        enable_offset=enable_offset,
+        manual_stages=manual_stages,
+        manual_schedule=manual_schedule,
+        seed=0,
     )
-    answer = _answer("loop", problem)
-    return list(answer.starts), list(answer.versions), int(answer.ii)
 
 
 def z3_schedule_python(
