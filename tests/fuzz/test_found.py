@@ -6,6 +6,7 @@ they are wrong; the generator leaves them out (``exclusions.py``).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from tests.fuzz import exclusions
 from tests.fuzz.judge import AGREED_WRONG, RIGHT, judge, ours
 from tests.fuzz.model import (
+    INT,
     UB,
     WIDTH,
     Buffer,
@@ -27,6 +29,7 @@ from tests.fuzz.model import (
     Ref,
     Stmt,
     Store,
+    UbCell,
     Vec,
 )
 
@@ -111,3 +114,19 @@ def test_their_neighbours_are_right(passes: str, tmp_path: Path) -> None:
     for outcome in judge(FINE, tmp_path, passes):
         assert exclusions.reason(outcome.program, frozenset()) is None
         assert outcome.kind == RIGHT, outcome.detail
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="The check takes a scalar read for open until a flag says otherwise, though what a "
+    "guard decides on has been read before the guard's body is issued",
+)
+def test_what_a_guard_reads_is_read_before_its_body(tmp_path: Path) -> None:
+    """Without scheduling; the tile and the integers, which are not used again, share bytes."""
+    integers = Load(Ref("int0"), "U", Expr(), ROW)
+    test = Condition(Expr(((1, UbCell("int0", 0)),)), Expr(constant=2))
+    guard = If(test, (Load(Ref("a"), "X", Expr(), ROW),))
+    buffers = (Buffer("a", UB), Buffer("int0", INT))
+    program = one_row("guard_reads", integers, guard, buffers=buffers)
+    (outcome,) = judge([replace(program, scheduled=False)], tmp_path, "ours")
+    assert outcome.kind == RIGHT, outcome.detail
