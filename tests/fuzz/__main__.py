@@ -108,7 +108,8 @@ def _work(seeds: range, passes: str, mutants: int, at_once: int) -> None:
     import tilelang_ascend_sched  # noqa: F401  # puts TileLang's own TVM on the path
     from tests.fuzz.features import features
     from tests.fuzz.generate import generate
-    from tests.fuzz.judge import judge, ours
+    from tests.fuzz.judge import judge
+    from tests.fuzz.lowering import ours
 
     with tempfile.TemporaryDirectory() as folder:
         for first in range(seeds.start, seeds.stop, at_once):

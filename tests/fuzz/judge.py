@@ -1,41 +1,23 @@
-"""Lowers programs, asks the check and the emulator about them, and compares what they say."""
+"""Asks the check and the emulator about lowered programs, and compares what they say."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-import tilelang
-from tvm import IRModule
-from tvm.ir.transform import PassContext
-from tvm.target import Target
-from tvm.tirx import PrimFunc
 
-import tilelang_ascend_sched as sched
 from tests.fuzz import meaning
 from tests.fuzz.execute import Batch
+from tests.fuzz.lowering import Lowered, Refused, lower
 from tests.fuzz.model import SLOTS, Program
 from tests.fuzz.mutants import pick
-from tests.fuzz.source import write
 from tilelang_ascend_sched.emulator.result import Finding
-from tilelang_ascend_sched.options import Options
-from tilelang_ascend_sched.verify import (
-    NOT_PROVEN,
-    REFUSED,
-    Grab,
-    VerifyReport,
-    device_functions,
-    named,
-    verify,
-)
+from tilelang_ascend_sched.verify import NOT_PROVEN, REFUSED, VerifyReport
 
 NUMBERS = (0, 1, 4)
 """Values of ``n`` that a program with a run-time number is run with."""
@@ -48,35 +30,17 @@ NUMBERS_OF = "numbers of"
 
 RIGHT = "right"
 AGREED_WRONG = "wrong, all agree"
+WARNED = "wrong, all agree and TileLang warns"
 FALSE_ALARM = "refused, but runs right"
 MISSED = "proven, but runs wrong"
 WRONG_NUMBERS = "wrong numbers without a race"
 UNPROVEN = "not proven"
 REFUSED_KERNEL = "refused by the compiler"
-AGREED = (RIGHT, f"mutant {RIGHT}", f"mutant {AGREED_WRONG}")
-"""Nothing to explain. A program as it was lowered must not be wrong, a mutant may."""
+AGREED = (RIGHT, WARNED, f"mutant {RIGHT}", f"mutant {AGREED_WRONG}")
+"""Nothing to explain. A program may be wrong as it was lowered only if InsertSync itself was not
+sure of its flags; a mutant may be wrong."""
 UNDECIDED = (UNPROVEN, f"mutant {UNPROVEN}", REFUSED_KERNEL)
 """Nothing that contradicts anything."""
-
-
-@dataclass(frozen=True)
-class Lowered:
-    """A program's AscendC text and what the check reads."""
-
-    program: Program
-    text: str
-    module: IRModule
-    unpacked: IRModule | None
-    hints: tuple[tuple[str, str, str], ...]
-
-    @property
-    def device(self) -> PrimFunc:
-        (func,) = device_functions(self.module)
-        return func
-
-    def check(self, func: PrimFunc) -> VerifyReport:
-        """Of the device function, or of a mutant of it."""
-        return verify(func, self.hints, unpacked=named(self.unpacked, func))
 
 
 @dataclass(frozen=True)
@@ -88,47 +52,6 @@ class Outcome:
     detail: str = ""
     mutant: bool = False
     report: VerifyReport | None = field(default=None, repr=False)
-
-
-class Refused(Exception):
-    """TileLang or one of our passes refused the kernel."""
-
-
-def build(program: Program, folder: Path) -> PrimFunc:
-    """The program as a prim_func, imported from a file in ``folder``: TileLang reads files."""
-    path = folder / f"{program.name}.py"
-    path.write_text(write(program))
-    spec = importlib.util.spec_from_file_location(f"fuzzed_{program.name}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module.build()
-
-
-@contextmanager
-def switched(passes: str) -> Iterator[None]:
-    with sched.disabled() if passes == "stock" else sched.enabled():
-        yield
-
-
-def lower(program: Program, folder: Path, passes: str) -> Lowered:
-    """``passes``: a value of ``tl.ascend_sched.passes``; ``stock`` is TileLang without us."""
-    grab = Grab()
-    config: dict[str, Any] = {"tl.enable_auto_schedule": program.scheduled}
-    for key, value in program.configs:
-        if passes != "stock" or not key.startswith("tl.ascend_sched."):
-            config[key] = value
-    if passes != "stock":
-        config |= {"tl.ascend_sched.passes": passes, "tl.ascend_sched.verify": "off"}
-    try:
-        with switched(passes):
-            func = build(program, folder)
-            with PassContext(opt_level=3, config=config, instruments=[grab]), Target("ascend"):
-                text = tilelang.lower(func, target="ascend").kernel_source
-    except Exception as error:
-        raise Refused(f"{type(error).__name__}: {error}") from error
-    return Lowered(program, text, grab.mod, grab.unpacked, grab.hints)
 
 
 def arguments(program: Program, arrays: dict[str, np.ndarray], n: int) -> dict[str, Any]:
@@ -214,7 +137,7 @@ def spoken_of(program: Program, report: VerifyReport) -> list[tuple[int, dict[st
     return found + [(seed % SLOTS, meaning.inputs(program, seed, longer)) for seed in others]
 
 
-def compare(trial: Trial, report: VerifyReport, what: str = "") -> Outcome:
+def compare(trial: Trial, report: VerifyReport, what: str = "", *, warned: bool = False) -> Outcome:
     """What the three say of one lowered program, or of a mutant of it."""
     program = trial.program
     wrong = trial.complaints(usual(program), policies(program))
@@ -223,6 +146,8 @@ def compare(trial: Trial, report: VerifyReport, what: str = "") -> Outcome:
     kind = _kind(report.verdict, wrong)
     if what:
         kind = f"mutant {kind}"
+    elif kind == AGREED_WRONG and warned:
+        kind = WARNED
     said = "\n".join(filter(None, [what, str(report), *wrong[:4]]))
     return Outcome(program, kind, said, bool(what), report)
 
@@ -242,7 +167,7 @@ def judge(
 ) -> list[Outcome]:
     """One outcome for each program, and one for each of ``changes`` mutants of it.
 
-    passes: see :func:`lower`.
+    passes: see :func:`tests.fuzz.lowering.lower`.
     """
     found: list[Outcome] = []
     lowered: list[Lowered] = []
@@ -262,16 +187,10 @@ def judge(
     batch = Batch(texts)
     for each in lowered:
         report = each.check(each.device)
-        found.append(compare(Trial(each.program, each.text, batch), report))
+        trial = Trial(each.program, each.text, batch)
+        found.append(compare(trial, report, warned=each.warned))
         for changed in altered[each.program.name]:
             report = each.check(changed.mutant.func)
             trial = Trial(each.program, changed.text, batch)
             found.append(compare(trial, report, str(changed.mutant)))
     return found
-
-
-def ours(passes: str) -> frozenset[str]:
-    """Names of the passes that are ours under ``passes``."""
-    if passes == "stock":
-        return frozenset()
-    return frozenset(name for name, mine in Options(passes=passes).owners().items() if mine)

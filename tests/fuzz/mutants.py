@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from dataclasses import dataclass
 
 import tilelang
@@ -10,10 +11,11 @@ from tilelang.ascend import transform as ascend_transform
 from tilelang.backend.module import create_backend_context
 from tilelang.engine.lower import device_codegen_without_compile, get_device_call
 from tvm import IRModule, tirx
+from tvm.error import InternalError
 from tvm.target import Target
 from tvm.tirx import PrimFunc
 
-from tests.verify.mutate import Mutant, mutants
+from tests.verify.mutate import Mutant, mutants, replaced
 
 
 @dataclass(frozen=True)
@@ -25,14 +27,20 @@ class Changed:
 
 
 def pick(func: PrimFunc, module: IRModule, count: int, seed: int) -> list[Changed]:
-    """``count`` of the mutants of a program's device function, or all if there are not as many."""
+    """``count`` of the mutants of a program's device function, or all if there are not as many.
+
+    Not those in which a flag's id comes before the variable that it is made of.
+    """
     every = list(mutants(func))
-    chosen = random.Random(seed).sample(every, min(count, len(every)))
+    random.Random(seed).shuffle(every)
     name = str(func.attrs["global_symbol"])
-    changed = []
-    for number, mutant in enumerate(chosen):
-        text = finish(_replaced(module, mutant.func)).replace(name, f"{name}_mutant{number}")
-        changed.append(Changed(mutant, text))
+    changed: list[Changed] = []
+    for mutant in every:
+        if len(changed) == count:
+            break
+        with suppress(InternalError):
+            text = finish(replaced(module, mutant))
+            changed.append(Changed(mutant, text.replace(name, f"{name}_mutant{len(changed)}")))
     return changed
 
 
@@ -52,9 +60,3 @@ def finish(module: IRModule) -> str:
         for step in rest:
             module = step(module)
         return device_codegen_without_compile(module, context).inspect_source()
-
-
-def _replaced(module: IRModule, func: PrimFunc) -> IRModule:
-    (var,) = (v for v, f in module.functions.items() if "tirx.is_entry_func" not in f.attrs)
-    functions = dict(module.functions.items()) | {var: func.without_attr("global_symbol")}
-    return IRModule(functions, attrs=module.attrs)

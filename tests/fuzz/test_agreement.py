@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.generate import generate
-from tests.fuzz.judge import AGREED, UNDECIDED, judge, ours
+from tests.fuzz.judge import AGREED, UNDECIDED, judge
+from tests.fuzz.lowering import ours
 
 PROGRAMS = int(os.environ.get("FUZZ_PROGRAMS", "8"))
 AT_ONCE = 8
