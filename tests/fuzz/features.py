@@ -14,6 +14,7 @@ from tests.fuzz.model import (
     Loop,
     PerCore,
     Program,
+    Ref,
     Stmt,
     Store,
     Task,
@@ -31,9 +32,10 @@ def features(program: Program) -> set[str]:
     found = {f"cores: {program.cores}"}
     flags = {
         "two blocks": program.blocks > 1,
-        "dynamic extent": program.dynamic,
         "own L0": program.own_l0 and any(isinstance(s, Gemm) for s in statements(program.body)),
-        "no schedule, barriers": not program.scheduled,
+        f"no schedule, {program.cores}": not program.scheduled,
+        "dynamic shape": program.open_rows,
+        "operand with the depth as rows": any(b.turned for b in program.buffers),
         "versions asked for": any(b.versions is not None for b in program.buffers),
     }
     found |= {name for name, holds in flags.items() if holds}
@@ -67,24 +69,28 @@ def _of(program: Program, stmt: Stmt, depth: int) -> set[str]:
                 found.add(f"extent {stmt.extent.constant}")
             found |= {"enable_offset"} if stmt.offset else set()
             found |= {"T.Stage"} if stmt.manual else set()
-            return found | _reads(stmt.extent)
+            return found | _reads(stmt.extent) | _dynamic("extent", stmt.extent)
         case While():
-            return {"loop while"} | _reads(stmt.bound)
+            return {"loop while"} | _reads(stmt.bound) | _dynamic("extent", stmt.bound)
         case If():
-            return {"guard"} | ({"else"} if stmt.otherwise else set()) | _tested(stmt.test)
+            found = {"guard"} | ({"else"} if stmt.otherwise else set())
+            for side in (stmt.test.left, stmt.test.right):
+                found |= _reads(side) | _dynamic("guard", side)
+            return found
         case Load():
             found = {"load of what was stored"} if stmt.tensor == "Y" else set()
             if program.buffer(stmt.target.buffer).kind == UB and stmt.part != program.whole:
                 found.add("slice of a buffer")
-            return found | _operand(stmt.target.flat, stmt.target.slot) | _reads(stmt.slot)
+            found |= {"rows become columns"} if stmt.turned else set()
+            return found | _operand(stmt.target) | _place(stmt.slot)
         case Store():
             part = program.buffer(stmt.source.buffer).kind == UB and stmt.part != program.whole
             found = {"slice of a buffer"} if part else set()
-            return found | _operand(stmt.source.flat, stmt.source.slot) | _reads(stmt.slot)
+            return found | _operand(stmt.source) | _place(stmt.slot)
         case Vec():
             found = {"SIMD body" if stmt.simd else "SIMT body"}
             found |= {"slice of a buffer"} if stmt.part != program.whole else set()
-            return found | _operand(stmt.target.flat, stmt.target.slot)
+            return found | _operand(stmt.target) | _dynamic("value", stmt.constant)
         case Gemm():
             return {"GEMM cleared by a condition" if isinstance(stmt.clear, Condition) else "GEMM"}
         case ToUb():
@@ -100,8 +106,20 @@ def _of(program: Program, stmt: Stmt, depth: int) -> set[str]:
     return set()
 
 
-def _operand(flat: bool, slot: Expr | None) -> set[str]:
-    return ({"alias view"} if flat else set()) | ({"manual ring"} if slot else set())
+def _operand(ref: Ref) -> set[str]:
+    found = {"alias view"} if ref.flat else set()
+    if ref.slot is None:
+        return found
+    found.add("manual ring")
+    for _, atom in ref.slot.terms:
+        kinds = {"v": "ring by a variable of its own", "w": "ring in a while loop"}
+        found |= {kinds[atom[0]]} if atom[0] in kinds else set()
+        found |= {"ring filled ahead"} if ref.slot.constant else set()
+    return found
+
+
+def _place(slot: Expr) -> set[str]:
+    return _reads(slot) | _dynamic("slot", slot)
 
 
 def _reads(expr: Expr) -> set[str]:
@@ -109,5 +127,5 @@ def _reads(expr: Expr) -> set[str]:
     return {kinds[type(atom)] for _, atom in expr.terms if type(atom) in kinds}
 
 
-def _tested(test: Condition) -> set[str]:
-    return _reads(test.left) | _reads(test.right)
+def _dynamic(where: str, expr: Expr) -> set[str]:
+    return {f"dynamic {where}"} if any(atom == "n" for _, atom in expr.terms) else set()

@@ -60,7 +60,7 @@ def arguments(program: Program, arrays: dict[str, np.ndarray], n: int) -> dict[s
     dtype = ml_dtypes.bfloat16 if program.dtype == "bfloat16" else np.float16
     for name in ("A", "B"):
         given[name] = arrays[name].astype(dtype)
-    return given | {"n": n, "N": np.zeros((n, 8), np.float32)}
+    return given | {"n": n, "N": np.zeros((n, 8), np.float32), "m": len(arrays["X"])}
 
 
 def policies(program: Program) -> tuple[str, ...]:

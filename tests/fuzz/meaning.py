@@ -18,6 +18,7 @@ from tests.fuzz.model import (
     SLOTS,
     UB,
     WIDTH,
+    Assign,
     Cell,
     Condition,
     Expr,
@@ -75,11 +76,15 @@ def inputs(program: Program, seed: int, most: int = 3) -> dict[str, np.ndarray]:
 
 
 def run(program: Program, arrays: dict[str, np.ndarray], n: int) -> dict[str, np.ndarray]:
-    """The tensors after the kernel."""
+    """The tensors after the kernel. Raises Unwritten."""
     after = {name: array.copy() for name, array in arrays.items()}
     for block in range(program.blocks):
         _Block(program, after, {"block": block, "n": n}).execute(program.body)
     return after
+
+
+class Unwritten(Exception):
+    """A slot of a ring is used that nothing has filled."""
 
 
 @dataclass
@@ -98,10 +103,11 @@ class _Block:
             L1B: (WIDTH, WIDTH),
             L0C: (32, WIDTH),
         }
-        self.memory = {
-            b.name: np.zeros((b.ring or 1, *shapes[b.kind]), np.float32)
-            for b in self.program.buffers
-        }
+        self.memory = {}
+        for b in self.program.buffers:
+            shape = shapes[b.kind][::-1] if b.turned else shapes[b.kind]
+            filling = np.nan if b.ring else 0
+            self.memory[b.name] = np.full((b.ring or 1, *shape), filling, np.float32)
 
     def execute(self, body: tuple[Stmt, ...]) -> None:
         for stmt in body:
@@ -122,7 +128,7 @@ class _Block:
                 acc = self.memory[stmt.acc][0]
                 if stmt.clear if isinstance(stmt.clear, bool) else self._holds(stmt.clear):
                     acc[:] = 0
-                acc += self.memory[stmt.a][0] @ self.memory[stmt.b][0].T
+                acc += self._operand(stmt.a) @ self._operand(stmt.b).T
             case ToUb():
                 self._tile(stmt.target)[:] = self.memory[stmt.source][0].reshape(2, -1, WIDTH)
             case ToL1():
@@ -142,6 +148,8 @@ class _Block:
                 while self.variables[stmt.variable] < self._value(stmt.bound):
                     self.execute(stmt.body)
                     self.variables[stmt.variable] += 1
+            case Assign():
+                self.variables[stmt.variable] = self._value(stmt.value)
             case Hint():
                 pass
 
@@ -156,6 +164,7 @@ class _Block:
                 case _:
                     value = self.variables[atom]
             total += factor * value
+        total //= expr.divisor
         return total % expr.modulus if expr.modulus else total
 
     def _holds(self, test: Condition) -> bool:
@@ -165,6 +174,17 @@ class _Block:
     def _tile(self, ref: Ref) -> np.ndarray:
         """Of a tile buffer: halves x rows x WIDTH, to be read or written."""
         return self.memory[ref.buffer][self._value(ref.slot) if ref.slot else 0]
+
+    def _filled(self, ref: Ref) -> np.ndarray:
+        """The same, to be read only."""
+        tile = self._tile(ref)
+        if np.isnan(tile).any():
+            raise Unwritten(ref.buffer)
+        return tile
+
+    def _operand(self, name: str) -> np.ndarray:
+        tile = self.memory[name][0]
+        return tile.T if self.program.buffer(name).turned else tile
 
     def _slot(self, tensor: str, slot: Expr) -> np.ndarray:
         rows = slot_rows(self.program, tensor)
@@ -177,7 +197,7 @@ class _Block:
             return
         tile, source = self._tile(stmt.target), self._slot(stmt.tensor, stmt.slot)
         if self.program.buffer(stmt.target.buffer).kind in (L1A, L1B):
-            tile[:] = source
+            tile[:] = source.T if stmt.turned else source
             return
         for half in range(self.program.halves):
             rows = _rows(stmt.part, half, split=stmt.split)
@@ -188,7 +208,7 @@ class _Block:
         if self.program.buffer(stmt.source.buffer).kind == L0C:
             target[:] = self.memory[stmt.source.buffer][0]
             return
-        tile = self._tile(stmt.source)
+        tile = self._filled(stmt.source)
         for half in range(self.program.halves):
             rows = _rows(stmt.part, half, split=self.program.halves == 2)
             target[rows, _columns(stmt.part)] = _cut(tile[half], stmt.part)
@@ -199,7 +219,8 @@ class _Block:
             out = _cut(target[half], stmt.part)
             result = np.full(out.shape, self._value(stmt.constant), np.float32)
             if stmt.source is not None:
-                result += _cut(self._tile(stmt.source)[half], stmt.part) * np.float32(stmt.factor)
+                source = self._filled(stmt.source)
+                result += _cut(source[half], stmt.part) * np.float32(stmt.factor)
             if stmt.adds:
                 result += out
             out[:] = np.clip(result, -LIMIT, LIMIT)

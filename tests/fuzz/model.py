@@ -47,11 +47,12 @@ Atom: TypeAlias = "str | Cell | UbCell"
 
 @dataclass(frozen=True)
 class Expr:
-    """``(sum of factor * atom + constant) % modulus``; modulus 0: as it is."""
+    """``(sum of factor * atom + constant) // divisor % modulus``; modulus 0: as it is."""
 
     terms: tuple[tuple[int, Atom], ...] = ()
     constant: int = 0
     modulus: int = 0
+    divisor: int = 1
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Buffer:
-    """ring: slots that the kernel indexes by hand; 0: none. versions: what it asks for, if any."""
+    """ring: slots that the kernel indexes by hand; 0: none. versions: what it asks for, if any.
+
+    turned: an operand in L1 that lies with the depth as its rows.
+    """
 
     name: str
     kind: str
     ring: int = 0
     versions: int | str | tuple[int, str] | None = None
+    turned: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,13 +99,17 @@ class Ref:
 
 @dataclass(frozen=True)
 class Load:
-    """From a slot of a tensor in GM to UB or L1. split: each Vector core gets its half."""
+    """From a slot of a tensor in GM to UB or L1.
+
+    split: each Vector core gets its half. turned: rows become columns on the way to L1.
+    """
 
     target: Ref
     tensor: str
     slot: Expr
     part: Part
     split: bool = False
+    turned: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,7 +148,7 @@ class Narrow:
 
 @dataclass(frozen=True)
 class Gemm:
-    """``acc = a @ b.T``, plus what was in acc unless ``clear`` holds."""
+    """``acc = a @ b.T``, operands as they are if not turned; plus acc unless ``clear`` holds."""
 
     a: str
     b: str
@@ -178,6 +187,14 @@ class PerCore:
 
     first: Stmt
     second: Stmt
+
+
+@dataclass(frozen=True)
+class Assign:
+    """A variable of the kernel's own, which counts slots of its ring."""
+
+    variable: str
+    value: Expr
 
 
 @dataclass(frozen=True)
@@ -222,7 +239,8 @@ class While:
 
 
 Stmt: TypeAlias = (
-    "Load | Store | Vec | Narrow | Gemm | ToUb | ToL1 | Task | PerCore | Hint | If | Loop | While"
+    "Load | Store | Vec | Narrow | Gemm | ToUb | ToL1 | Task | PerCore | Assign | Hint | If | Loop"
+    " | While"
 )
 
 
@@ -231,7 +249,9 @@ class Program:
     """cores: ``vector``, ``cube`` or ``mix``. rows: of a tile in UB. own_l0: L0 filled by hand.
 
     scheduled: False is TileLang's ``tl.enable_auto_schedule=False``, every statement followed by a
-    full barrier. configs: other pass-config values. dynamic: there is a run-time number ``n``.
+    full barrier, and hand-overs between cores by flags. configs: other pass-config values.
+    dynamic: there is a run-time number ``n``. open_rows: only the call tells how many rows X and Y
+    have.
     """
 
     name: str
@@ -245,6 +265,7 @@ class Program:
     configs: tuple[tuple[str, object], ...]
     buffers: tuple[Buffer, ...]
     body: tuple[Stmt, ...]
+    open_rows: bool = False
 
     @property
     def halves(self) -> int:

@@ -16,9 +16,13 @@ EVERY = {
     "cores: cube", "cores: mix", "cores: vector", "Cube to Vector", "Vector to Cube", "GEMM",
     "GEMM cleared by a condition", "own L0", "SIMT body", "SIMD body", "T.PerCoreTask", "T.Stage",
     "T.Task", "T.Task with costs", "alias view", "slice of a buffer", "assume_conflict",
-    "assume_no_conflict", "dynamic extent", "enable_offset", "extent 0", "extent 1", "guard",
+    "assume_no_conflict", "dynamic extent", "dynamic guard", "dynamic slot",
+    "dynamic value", "dynamic shape",
+    "operand with the depth as rows", "rows become columns", "ring by a variable of its own",
+    "ring in a while loop", "ring filled ahead", "enable_offset", "extent 0", "extent 1", "guard",
     "else", "load of what was stored", "loop pipelined", "loop serial", "loop unroll", "loop while",
-    "manual ring", "nested loop", "sibling loops", "no schedule, barriers", "scalar read of GM",
+    "manual ring", "nested loop", "sibling loops", "no schedule, vector", "no schedule, mix",
+    "no schedule, cube", "scalar read of GM",
     "scalar read of UB", "two blocks", "versions asked for",
 }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.fuzz import meaning
 from tests.fuzz.model import (
     INT,
     Expr,
@@ -28,7 +29,19 @@ Body = tuple[Stmt, ...]
 def is_valid(program: Program) -> bool:
     """Whether everything is written before it is read, and no core of a mixed kernel is idle."""
     written = _after(program, program.body, frozenset(), first=frozenset())
-    return written is not None and not missing_work(program.cores, program.body)
+    if written is None or missing_work(program.cores, program.body):
+        return False
+    return not any(b.ring for b in program.buffers) or _fills_its_ring(program)
+
+
+def _fills_its_ring(program: Program) -> bool:
+    """Whether slots are filled before they are used: as far as some runs of the program tell."""
+    try:
+        for n in range(4):
+            meaning.run(program, meaning.inputs(program, seed=n), n)
+    except meaning.Unwritten:
+        return False
+    return True
 
 
 def missing_work(cores: str, body: Body) -> set[str]:
