@@ -18,10 +18,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks.emulator.subject import SIDES, Subject, lower
+from benchmarks.tables import show
 from examples import WORKLOADS
 from tilelang_ascend_sched.emulator import Result
 
@@ -174,7 +173,7 @@ def mutations(names: tuple[str, ...], sides: tuple[str, ...], markdown: bool) ->
             told += [f"{name} {side}: {_told(m, name, subject)}" for m in found if _odd(m)]
             click.echo(f"{name} {side}: {dict(sorted(count.items()))}", err=True)
     rows.append(_cells("all", "", total))
-    click.echo(_markdown(rows)) if markdown else Console().print(_table(rows))
+    show(COLUMNS, rows, markdown)
     for line in told:
         click.echo(line)
     share = (total[RACE] + total[STATE]) / max(total.total(), 1)
@@ -205,20 +204,6 @@ def _cells(name: str, side: str, count: Counter[str]) -> tuple[str, ...]:
     redundant = count[CLOSURE] + count[REASON]
     figures = (count.total(), count[RACE], count[STATE], redundant, count[MISSED])
     return name, side, *map(str, figures)
-
-
-def _table(rows: list[tuple[str, ...]]) -> Table:
-    table = Table()
-    for i, column in enumerate(COLUMNS):
-        table.add_column(column, justify="left" if i < 2 else "right")
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def _markdown(rows: list[tuple[str, ...]]) -> str:
-    lines = [COLUMNS, ("---", "---", *["---:"] * 5), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kMostFindings = 20;
 constexpr int64_t kConcreteEvents = 50'000;  // of one run with given inputs
+constexpr int kAttempts = 4;                 // to explore, with what was learned before
 constexpr int kConfirmations = 8;            // paths for which inputs are looked for
 
 // The next script in depth-first order: the last choice not yet taken both ways, taken the other
@@ -64,12 +65,19 @@ bool SameKind(const Finding& a, const Finding& b) {
   return key(a) == key(b);
 }
 
-// Walks all paths. False if states would have had to tell exact regions apart, and did not.
+// What one exploration finds out that a better one has to know from the start.
+struct Lesson {
+  bool exact_counts = false;
+  std::map<std::vector<Term>, uint32_t> cores_to{};
+};
+
+// Walks all paths. False if it has to be done again with what was learned.
 bool Explore(Program* program, const Periods& periods, const Rates& rates, bool skips,
-             bool exact_counts, Report* report) {
+             Lesson* lesson, Report* report) {
   Search search{*program, periods, rates, &program->symbols, Limits{}, {}, 0};
   search.skips = skips;
-  search.exact_counts = exact_counts;
+  search.exact_counts = lesson->exact_counts;
+  search.cores_to = lesson->cores_to;
   int looked_for = 0;
   std::optional<std::vector<bool>> script = std::vector<bool>();
   while (script) {
@@ -114,7 +122,10 @@ bool Explore(Program* program, const Periods& periods, const Rates& rates, bool 
     if (script && search.events >= search.limits.events) break;
   }
   report->events = search.events;
-  return exact_counts || !search.exact_used || report->verdict == Verdict::kRefused;
+  const bool counts = search.exact_used && !lesson->exact_counts;
+  lesson->exact_counts = lesson->exact_counts || search.exact_used;
+  lesson->cores_to = std::move(search.cores_to);
+  return !counts && !search.closed_early;
 }
 
 // Hints that two accesses do not conflict, as (text, name, scope) of each buffer that one speaks
@@ -148,11 +159,12 @@ Report Check(const tvm::tirx::PrimFunc& kernel,
   HonourHints(kernel, &program, &report);
   const Periods periods(program);
   const Rates rates(program);
-  Report walked = report;
-  if (!Explore(&program, periods, rates, skips, false, &walked)) {
+  Lesson lesson;
+  Report walked;
+  int attempts = 0;
+  do {
     walked = report;
-    Explore(&program, periods, rates, skips, true, &walked);
-  }
+  } while (!Explore(&program, periods, rates, skips, &lesson, &walked) && ++attempts < kAttempts);
   report = std::move(walked);
   report.assumptions.push_back("tensors in GM do not overlap each other");
   report.assumptions.push_back(

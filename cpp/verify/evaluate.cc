@@ -112,14 +112,75 @@ int Run::DepthOf(int core, Expr expr) const {
   return depth;
 }
 
+// Whether `expr`, which compares and has the difference `value`, asks for the end of an open loop:
+// in the loop's next turn it would ask the same of the next number.
+bool Run::AsksForEnd(int core, Expr expr, const Value& value) const {
+  const Path::Question question = path_.Asked(value);
+  const OpenLoop* loop = path_.LoopTo(question.terms);
+  if (loop == nullptr) return false;
+  const ExprNode& node = program_.exprs[expr];
+  if (node.kind < ExprKind::kLess || node.kind > ExprKind::kEqual) return false;
+  const auto a = StepOf(core, node.a, loop->slot), b = StepOf(core, node.b, loop->slot);
+  if (!a || !b) return false;
+  const Path::Question next = path_.Asked(value + Value(*a - *b));
+  return next.terms == question.terms && next.bound - question.bound == loop->step;
+}
+
+// By how much `expr` grows when the variable of a loop does by one; nothing if that is not known.
+std::optional<int64_t> Run::StepOf(int core, Expr expr, Slot loop) const {
+  const ExprNode& node = program_.exprs[expr];
+  switch (node.kind) {
+    case ExprKind::kConstant:
+    case ExprKind::kSymbol:
+      return 0;
+    case ExprKind::kSlot: {
+      if (node.number == loop) return 1;
+      const SlotInfo& info = program_.slots[node.number];
+      if (node.number == kSubBlockSlot) return 0;
+      if (info.kind == SlotKind::kMutable || info.definition == nullptr) return std::nullopt;
+      if (info.definition->kind == NodeKind::kAssign) {
+        return StepOf(core, info.definition->value, loop);
+      }
+      // States tell turns apart only of loops whose end is known.
+      for (const Frame& frame : cores_[core].frames) {
+        if (frame.node == info.definition && frame.extent.known()) return 0;
+      }
+      return std::nullopt;
+    }
+    case ExprKind::kAdd:
+    case ExprKind::kSubtract: {
+      const auto a = StepOf(core, node.a, loop), b = StepOf(core, node.b, loop);
+      if (!a || !b) return std::nullopt;
+      return node.kind == ExprKind::kAdd ? *a + *b : *a - *b;
+    }
+    case ExprKind::kMultiply: {
+      const auto a = StepOf(core, node.a, loop), b = StepOf(core, node.b, loop);
+      if (!a || !b) return std::nullopt;
+      if (*a == 0 && *b == 0) return 0;
+      const ExprNode &x = program_.exprs[node.a], &y = program_.exprs[node.b];
+      if (x.kind == ExprKind::kConstant) return x.number * *b;
+      if (y.kind == ExprKind::kConstant) return y.number * *a;
+      return std::nullopt;
+    }
+    default:
+      break;
+  }
+  for (const Expr child : {node.a, node.b, node.c}) {
+    if (child != kNone && StepOf(core, child, loop) != 0) return std::nullopt;
+  }
+  return 0;
+}
+
 bool Run::Test(int core, Expr expr) {
   const ExprNode& node = program_.exprs[expr];
   // Looked up for a decision only.
   auto at_most_zero = [&](const Value& value) {
-    return value.known() ? value.constant <= 0 : path_.AtMostZero(value, DepthOf(core, expr));
+    if (value.known()) return value.constant <= 0;
+    return path_.AtMostZero(value, DepthOf(core, expr), AsksForEnd(core, expr, value));
   };
   auto zero = [&](const Value& value) {
-    return value.known() ? value.constant == 0 : path_.Zero(value, DepthOf(core, expr));
+    if (value.known()) return value.constant == 0;
+    return path_.Zero(value, DepthOf(core, expr), AsksForEnd(core, expr, value));
   };
   switch (node.kind) {
     case ExprKind::kLess:

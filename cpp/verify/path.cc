@@ -16,17 +16,44 @@ int64_t FloorDiv(int64_t a, int64_t b) {
 }  // namespace
 
 void Path::Learn(const Decision& decision) {
-  auto [fact, is_new] = facts_.try_emplace(decision.terms, Range{-kUnbounded, kUnbounded});
-  if (decision.holds) {
-    fact->second.high = std::min(fact->second.high, decision.bound);
-  } else {
-    fact->second.low = std::max(fact->second.low, decision.bound + 1);
+  auto learn = [&](Facts* facts) {
+    auto [fact, is_new] = facts->try_emplace(decision.terms, Range{-kUnbounded, kUnbounded});
+    if (decision.holds) {
+      fact->second.high = std::min(fact->second.high, decision.bound);
+    } else {
+      fact->second.low = std::max(fact->second.low, decision.bound + 1);
+    }
+  };
+  if (decision.generation < 0) learn(&fixed_);
+  const OpenLoop* loop = decision.generation < 0 ? nullptr : LoopTo(decision.terms);
+  if (decision.generation < 0 || (loop != nullptr && loop->generation == decision.generation)) {
+    learn(&facts_);
   }
 }
 
-bool Path::AtMostZero(const Value& value, int depth) {
+void Path::LearnAll() {
+  fixed_.clear();
+  facts_.clear();
+  for (const Decision& decision : decisions_) Learn(decision);
+}
+
+const OpenLoop* Path::LoopTo(const std::vector<Term>& end) const {
+  for (size_t i = open_.size(); i-- > 0;) {
+    if (open_[i].end == end) return &open_[i];
+  }
+  return nullptr;
+}
+
+void Path::AskFrom(const std::vector<OpenLoop>& open) {
+  if (open == open_) return;
+  open_ = open;
+  LearnAll();
+}
+
+bool Path::AtMostZero(const Value& value, int depth, bool of_end) {
   if (value.known()) return value.constant <= 0;
-  const Range range = Bounds(value);
+  const Facts& facts = of_end ? facts_ : fixed_;
+  const Range range = symbols_.Bounds(value, &facts);
   if (range.high <= 0) return true;
   if (range.low > 0) return false;
   for (size_t i = value.terms.size(); i-- > 0;) {
@@ -41,10 +68,12 @@ bool Path::AtMostZero(const Value& value, int depth) {
   }
   const Question question = Asked(value);
   Decision decision{question.terms, question.bound, false, depth};
+  const OpenLoop* loop = of_end ? LoopTo(question.terms) : nullptr;
+  if (loop != nullptr) decision.generation = loop->generation;
   // The question may be one that is settled, though in another form.
   Value sum;
   sum.terms = question.terms;
-  const Range known = Bounds(sum);
+  const Range known = symbols_.Bounds(sum, &facts);
   if (known.high <= question.bound) return !question.negated;
   if (known.low > question.bound) return question.negated;
   bool outcome = true;
@@ -92,8 +121,8 @@ Path::Question Path::Asked(const Value& value) const {
   return question;
 }
 
-bool Path::Zero(const Value& value, int depth) {
-  return AtMostZero(value, depth) && AtMostZero(Scale(value, -1), depth);
+bool Path::Zero(const Value& value, int depth, bool of_end) {
+  return AtMostZero(value, depth, of_end) && AtMostZero(Scale(value, -1), depth, of_end);
 }
 
 std::optional<int64_t> Path::Number(const Value& value, int choices, int depth) {
@@ -106,12 +135,18 @@ std::optional<int64_t> Path::Number(const Value& value, int choices, int depth) 
   return range.high;
 }
 
-void Path::ForgetFrom(int depth, const std::vector<Term>& kept) {
+void Path::ForgetFrom(int depth) {
   std::erase_if(decisions_, [&](const Decision& decision) {
-    return decision.depth >= depth && decision.terms != kept;
+    return decision.depth >= depth && decision.generation < 0;
   });
-  facts_.clear();
-  for (const Decision& decision : decisions_) Learn(decision);
+  LearnAll();
+}
+
+void Path::Close(const OpenLoop& loop) {
+  std::erase_if(decisions_, [&](const Decision& decision) {
+    return decision.generation == loop.generation && decision.terms == loop.end;
+  });
+  LearnAll();
 }
 
 std::vector<std::map<Symbol, int64_t>> Path::Witnesses() const {

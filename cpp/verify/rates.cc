@@ -1,8 +1,15 @@
 #include "verify/rates.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tilelang_ascend_sched::verify {
+
+namespace {
+
+constexpr int64_t kLongestPeriod = 4096;
+
+}  // namespace
 
 Rates::Rates(const Program& program)
     : program_(program), names_(program.slots.size()), tensors_(program.tensors.size()) {
@@ -18,7 +25,7 @@ Rates::Rates(const Program& program)
 // one name.
 void Rates::Name(const Node* node, std::map<std::string, int>* numbers) {
   if (node == nullptr) return;
-  std::vector<Slot> inside;
+  std::map<Slot, int64_t> inside;
   if (node->kind == NodeKind::kFor) Collect(node->value, &inside);
   if (node->kind == NodeKind::kFor && inside.empty() &&
       program_.exprs[node->value].kind != ExprKind::kConstant) {
@@ -82,26 +89,58 @@ Rates::Form Rates::FormOf(Expr expr) const {
     default:
       break;
   }
-  std::vector<Slot> inside;
+  std::map<Slot, int64_t> inside;
   Collect(expr, &inside);
   if (!inside.empty()) form[Text(expr)] = 1;
   return form;
 }
 
-// The variables that `expr` is made of in the end.
-void Rates::Collect(Expr expr, std::vector<Slot>* slots) const {
+std::vector<Slot> Rates::Variables(int tensor) const {
+  std::vector<Slot> slots;
+  for (const auto& [slot, period] : tensors_[tensor].variables) slots.push_back(slot);
+  return slots;
+}
+
+int64_t Rates::Class(int tensor, Slot slot, int64_t value) const {
+  const int64_t period = tensors_[tensor].variables.at(slot);
+  return period == 0 ? value : (value % period + period) % period;
+}
+
+// The variables that `expr` is made of in the end; with a `period`, its remainder by that counts.
+void Rates::Collect(Expr expr, std::map<Slot, int64_t>* slots, int64_t period) const {
   const ExprNode& node = program_.exprs[expr];
   if (node.kind == ExprKind::kSlot && node.number != kSubBlockSlot) {
     const Slot slot = static_cast<Slot>(node.number);
     const SlotInfo& info = program_.slots[slot];
     if (info.kind == SlotKind::kBound && info.definition != nullptr &&
         info.definition->kind == NodeKind::kAssign) {
-      return Collect(info.definition->value, slots);
+      return Collect(info.definition->value, slots, period);
     }
-    if (std::find(slots->begin(), slots->end(), slot) == slots->end()) slots->push_back(slot);
+    auto [at, is_new] = slots->try_emplace(slot, period);
+    if (!is_new) at->second = std::lcm(at->second, period);
+    if (at->second > kLongestPeriod) at->second = 0;
+  }
+  int64_t divisor = 0;
+  switch (node.kind) {
+    case ExprKind::kAdd:
+    case ExprKind::kSubtract:
+    case ExprKind::kMultiply:
+      break;
+    case ExprKind::kFloorModulo:
+    case ExprKind::kFloorDivide:
+      if (program_.exprs[node.b].kind == ExprKind::kConstant) {
+        divisor = std::max<int64_t>(program_.exprs[node.b].number, 0);
+      }
+      period = node.kind == ExprKind::kFloorModulo ? divisor
+               : divisor > kLongestPeriod          ? 0
+                                                   : divisor * period;
+      if (period > kLongestPeriod) period = 0;
+      break;
+    default:
+      period = 0;
   }
   for (const Expr child : {node.a, node.b, node.c}) {
-    if (child != kNone) Collect(child, slots);
+    if (child != kNone) Collect(child, slots, period);
   }
 }
 

@@ -18,7 +18,10 @@ class Rates {
   bool Uniform(int tensor) const { return tensors_[tensor].uniform; }
 
   // The variables that addresses of the tensor are made of.
-  const std::vector<Slot>& Variables(int tensor) const { return tensors_[tensor].variables; }
+  std::vector<Slot> Variables(int tensor) const;
+
+  // What of the value of a variable the addresses of the tensor depend on.
+  int64_t Class(int tensor, Slot slot, int64_t value) const;
 
  private:
   using Form = std::map<std::string, int64_t>;  // factors of variables, or of what they stand in
@@ -27,13 +30,13 @@ class Rates {
     bool touched = false;
     bool uniform = true;
     Form form;
-    std::vector<Slot> variables;
+    std::map<Slot, int64_t> variables;  // and after which distance addresses repeat; 0 for never
   };
 
   void Name(const Node* node, std::map<std::string, int>* numbers);
   void Walk(const Node* node);
   Form FormOf(Expr expr) const;
-  void Collect(Expr expr, std::vector<Slot>* slots) const;
+  void Collect(Expr expr, std::map<Slot, int64_t>* slots, int64_t period = 0) const;
   std::string Text(Expr expr) const;
 
   const Program& program_;

@@ -1,5 +1,7 @@
 #include "verify/run.h"
 
+#include <algorithm>
+
 namespace tilelang_ascend_sched::verify {
 
 Run::Run(Search* search, Path* path, const std::map<Symbol, int64_t>* inputs)
@@ -38,6 +40,7 @@ void Run::Execute() {
 // Runs a core's scalar program until it ends or has to wait.
 bool Run::Advance(int core) {
   bool progress = false;
+  path_.AskFrom(cores_[core].open);
   while (!covered_ && !stopped_) {
     // The scalar unit stands still at a flag that is not set.
     if (!cores_[core].queues[static_cast<int>(Pipe::kS)].empty()) return progress;
@@ -75,8 +78,7 @@ bool Run::Step(int core) {
         frame.stage = 1;
       }
       if (!Head(core, &frame)) return false;
-      const Value remaining = frame.extent - Value(frame.turn);
-      if (path_.AtMostZero(remaining, state.loops) || node.children.empty()) {
+      if (Ends(core, &frame) || node.children.empty()) {
         Leave(core, false);
         return true;
       }
@@ -162,6 +164,7 @@ void Run::Leave(int core, bool continues) {
     const Frame& frame = state.frames.back();
     const bool is_loop = frame.node->kind == NodeKind::kFor || frame.node->kind == NodeKind::kWhile;
     if (is_loop && continues) return;
+    if (is_loop) Close(core, frame);
     state.loops -= is_loop;
     state.frames.pop_back();
     if (is_loop) return;
@@ -171,6 +174,56 @@ void Run::Leave(int core, bool continues) {
 void Run::StartLoop(int core, Frame* frame) {
   frame->choices = path_.choices().size();
   ++cores_[core].loops;
+}
+
+// Whether a loop that is counted ends here. Whether it has turns at all says the same of all loops
+// to this end; that it ends after some turns says nothing of others.
+bool Run::Ends(int core, Frame* frame) {
+  const Value remaining = frame->extent - Value(frame->turn);
+  if (remaining.known()) return remaining.constant <= 0;
+  if (frame->turn > 0) return path_.AtMostZero(remaining, cores_[core].loops, true);
+  if (path_.AtMostZero(remaining, DepthOf(core, frame->node->value))) return true;
+  Open(core, frame);
+  return false;
+}
+
+void Run::Open(int core, Frame* frame) {
+  CoreState& state = cores_[core];
+  const Path::Question now = EndOf(*frame);
+  const Path::Question next = path_.Asked(frame->extent - Value(frame->turn + 1));
+  // From another start, the variable is not the turn.
+  const bool counts = program_.exprs[frame->node->minimum].kind == ExprKind::kConstant;
+  frame->open = static_cast<int>(state.open.size());
+  state.open.push_back({now.terms, state.loops_to[now.terms]++, counts ? frame->node->slot : -1,
+                        next.bound - now.bound});
+  uint32_t& cores = search_.cores_to[now.terms];
+  if ((cores >> core & 1) == 0 && search_.closed.count(now.terms) != 0) search_.closed_early = true;
+  cores |= 1u << core;
+  path_.AskFrom(state.open);
+}
+
+// At the end of a loop: what was found out inside of it is not known of the turns that were not
+// walked. Other cores may still be inside a loop to the same end.
+void Run::Close(int core, const Frame& frame) {
+  CoreState& state = cores_[core];
+  if (inputs_ != nullptr) return;
+  const bool counted = frame.node->kind == NodeKind::kFor && frame.extent.known();
+  if (Alone() && !counted) path_.ForgetFrom(state.loops);
+  if (frame.open < 0) return;
+  const OpenLoop loop = state.open[frame.open];
+  state.open.resize(frame.open);
+  path_.AskFrom(state.open);
+  for (int other = 0; other < kCores; ++other) {
+    if (other == core || (search_.cores_to[loop.end] >> other & 1) == 0) continue;
+    const CoreState& its = cores_[other];
+    const auto begun = its.loops_to.find(loop.end);
+    if (begun == its.loops_to.end()) return;
+    const auto inside = std::count_if(its.open.begin(), its.open.end(),
+                                      [&](const OpenLoop& open) { return open.end == loop.end; });
+    if (begun->second - inside <= loop.generation) return;
+  }
+  path_.Close(loop);
+  search_.closed.insert(loop.end);
 }
 
 // What the head of a loop asks, as a bound on its run-time end; no terms if the end is known.
@@ -200,7 +253,7 @@ bool Run::Head(int core, Frame* frame) {
   }
   if (frame->turn <= search_.limits.turns) {
     if (inputs_ != nullptr) return true;
-    if (Alone()) path_.ForgetFrom(cores_[core].loops, EndOf(*frame).terms);
+    if (Alone()) path_.ForgetFrom(cores_[core].loops);
     if (path_.replaying()) return true;
     if (search_.seen.insert(StateAt(core, *frame, true).text).second) return true;
     covered_ = true;

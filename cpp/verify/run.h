@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -36,6 +37,10 @@ struct Search {
   bool skips = true;          // whether turns that are like those before are passed over
   bool exact_counts = false;  // whether states tell exact regions apart
   bool exact_used = false;    // whether only their exact regions told two accesses apart
+  // The cores that have loops to a run-time end, as bits: what is known of it is kept for them.
+  std::map<std::vector<Term>, uint32_t> cores_to{};
+  std::set<std::vector<Term>> closed{};  // ends of which something was forgotten
+  bool closed_early = false;             // before a core asked that was not known to
 };
 
 // Walks one path: executes all cores of a block together, each pipe taking its instructions in
@@ -81,6 +86,7 @@ class Run {
     int64_t turn = 0;
     Value extent{};
     size_t choices = 0;  // that the path had made before the loop
+    int open = -1;       // index in `CoreState::open`
     std::shared_ptr<History> history{};
   };
   struct CoreState {
@@ -91,7 +97,9 @@ class Run {
     const Node* pending = nullptr;     // an instruction that could not be issued yet
     int snapshot = -1;
     bool atomic = false;
-    int loops = 0;  // around the present statement
+    int loops = 0;                              // around the present statement
+    std::vector<OpenLoop> open;                 // around it, too
+    std::map<std::vector<Term>, int> loops_to;  // how many loops to an end were begun
   };
   struct Token {
     Clock clock;
@@ -125,12 +133,17 @@ class Run {
   Value EvalLoose(int core, Expr expr, const Value& value);
   void EvaluateAccess(int core, const AccessPattern& pattern, Event* event);
   void StartLoop(int core, Frame* frame);
+  bool Ends(int core, Frame* frame);
+  void Open(int core, Frame* frame);
+  void Close(int core, const Frame& frame);
   bool Alone() const { return cores_[0].present + cores_[1].present + cores_[2].present == 1; }
 
   // evaluate.cc: expressions
   Value Eval(int core, Expr expr);
   bool Test(int core, Expr expr);
   int DepthOf(int core, Expr expr) const;
+  bool AsksForEnd(int core, Expr expr, const Value& value) const;
+  std::optional<int64_t> StepOf(int core, Expr expr, Slot loop) const;
 
   // sync.cc: the pipes
   bool Drain();

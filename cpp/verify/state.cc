@@ -2,6 +2,11 @@
 // the same text.
 #include "verify/state.h"
 
+#include <algorithm>
+#include <climits>
+#include <map>
+#include <utility>
+
 #include "verify/run.h"
 
 namespace tilelang_ascend_sched::verify {
@@ -183,7 +188,7 @@ class StateWriter {
       out_.Number(frame.stage);
       const bool is_loop =
           frame.node->kind == NodeKind::kFor || frame.node->kind == NodeKind::kWhile;
-      if (is_loop) open_ ? WriteOpenTurn(frame) : WriteTurn(&frame, core, depth);
+      if (is_loop) open_ ? WriteOpenTurn(state, frame) : WriteTurn(&frame, core, depth);
     }
     out_.Number(-1);
     for (size_t i = 0; i < state.slots.size(); ++i) {
@@ -231,18 +236,17 @@ class StateWriter {
     WriteTurns(&event->turns);
   }
 
-  // The turn of a loop with a known end says how much is left.
-  void WriteOpenTurn(const Run::Frame& frame) {
-    if (frame.node->kind != NodeKind::kFor || frame.stage == 0) {
-      return out_.Number(frame.turn > 0);
-    }
+  // The turn of a loop with a known end says how much is left. How much is left of others is open:
+  // the path decides at each head. Loops to the same end count by how far they are apart.
+  void WriteOpenTurn(const Run::CoreState& state, const Run::Frame& frame) {
+    out_.Number(frame.turn > 0);
+    if (frame.node->kind != NodeKind::kFor || frame.stage == 0) return;
     out_.Of(frame.extent);
     if (frame.extent.known()) return out_.Number(frame.turn);
-    // How much is left is open: the path decides at each head.
-    if (&frame == &head_ || run_.Alone()) return out_.Number(frame.turn > 0);
-    const Path::Question own = run_.EndOf(frame), end = run_.EndOf(head_);
-    // How far it is behind this head.
-    out_.Number(own.terms == end.terms ? own.bound - end.bound : frame.turn);
+    if (frame.open < 0) return;
+    const OpenLoop& loop = state.open[frame.open];
+    const int64_t bound = run_.EndOf(frame).bound;
+    out_.Number(bound - ends_.try_emplace({loop.end, loop.generation}, bound).first->second);
   }
 
   void WriteTurn(Run::Frame* frame, int core, int depth) {
@@ -317,28 +321,83 @@ class StateWriter {
     for (int core = 0; core < kCores; ++core) {
       if (!run_.cores_[core].present) continue;
       for (const Slot slot : rates.Variables(tensor)) {
-        if (run_.Live(core, slot, core == core_)) out_.Of(run_.cores_[core].slots[slot]);
+        if (!run_.Live(core, slot, core == core_)) continue;
+        const Value& value = run_.cores_[core].slots[slot];
+        out_.Of(value.known() ? rates.Class(tensor, slot, value.constant) : value);
       }
     }
   }
 
   void WriteDecisions() {
-    const Path::Question end = run_.EndOf(head_);
-    // What is known of this loop's end counts by its distance from the present turn.
-    const auto fact = run_.path_.facts().find(end.terms);
-    if (!end.terms.empty() && fact != run_.path_.facts().end()) {
-      const Range& range = fact->second;
-      out_.Number(range.low <= -kUnbounded ? range.low : range.low - end.bound);
-      out_.Number(range.high >= kUnbounded ? range.high : range.high - end.bound);
-    }
+    std::map<std::pair<std::vector<Term>, int>, Range> fixed, of_ends;
     for (const Decision& decision : run_.path_.decisions()) {
-      if (!end.terms.empty() && decision.terms == end.terms) continue;
-      for (const Term& term : decision.terms) {
-        out_.Number(term.symbol);
-        out_.Number(term.factor);
+      const bool of_end = decision.generation >= 0;
+      Range& range =
+          (of_end ? of_ends : fixed)
+              .try_emplace({decision.terms, of_end ? decision.generation : decision.depth},
+                           Range{-kUnbounded, kUnbounded})
+              .first->second;
+      if (decision.holds) {
+        range.high = std::min(range.high, decision.bound);
+      } else {
+        range.low = std::max(range.low, decision.bound + 1);
       }
-      out_.Number(decision.bound * 2 + decision.holds);
     }
+    out_.Number(static_cast<int64_t>(fixed.size()));
+    for (const auto& [key, range] : fixed) {
+      WriteTerms(key.first);
+      out_.Number(key.second);
+      WriteRange(range, 0);
+    }
+    // What is known of the end of a loop counts by its distance from the present turn, the loop by
+    // its distance from the next one that a core begins.
+    for (const auto& [key, range] : of_ends) {
+      WriteTerms(key.first);
+      out_.Number(key.second - FirstOpen(key.first));
+      const auto end = ends_.find(key);
+      out_.Bit(end != ends_.end());
+      WriteRange(range, end != ends_.end() ? end->second : 0);
+    }
+    WriteBegun();
+  }
+
+  // How many more loops to an end some cores have begun than others.
+  void WriteBegun() {
+    out_.Number(-1);
+    for (const auto& [end, cores] : run_.search_.cores_to) {
+      const int least = FirstOpen(end);
+      for (int core = 0; core < kCores; ++core) {
+        const auto begun = run_.cores_[core].loops_to.find(end);
+        if (begun == run_.cores_[core].loops_to.end() || begun->second == least) continue;
+        WriteTerms(end);
+        out_.Number(core);
+        out_.Number(begun->second - least);
+      }
+    }
+  }
+
+  int FirstOpen(const std::vector<Term>& end) const {
+    int least = INT_MAX;
+    const auto cores = run_.search_.cores_to.find(end);
+    for (int core = 0; core < kCores; ++core) {
+      if (cores == run_.search_.cores_to.end() || (cores->second >> core & 1) == 0) continue;
+      const auto begun = run_.cores_[core].loops_to.find(end);
+      least = std::min(least, begun == run_.cores_[core].loops_to.end() ? 0 : begun->second);
+    }
+    return least;
+  }
+
+  void WriteTerms(const std::vector<Term>& terms) {
+    out_.Number(static_cast<int64_t>(terms.size()));
+    for (const Term& term : terms) {
+      out_.Number(term.symbol);
+      out_.Number(term.factor);
+    }
+  }
+
+  void WriteRange(const Range& range, int64_t start) {
+    out_.Number(range.low <= -kUnbounded ? range.low : range.low - start);
+    out_.Number(range.high >= kUnbounded ? range.high : range.high - start);
   }
 
   // Event numbers only matter in so far as somebody knows that the event is complete. So each
@@ -362,6 +421,8 @@ class StateWriter {
   const bool open_;
   State state_;
   Writer out_;
+  // Of the loops to a run-time end, by their number: what the head of the first core there asks.
+  std::map<std::pair<std::vector<Term>, int>, int64_t> ends_;
   std::vector<int64_t> starts_;  // of tensors
   std::vector<bool> touched_;    // tensors
   std::vector<std::pair<Thread, uint32_t>> marks_;

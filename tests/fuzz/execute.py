@@ -34,9 +34,17 @@ class Batch:
         return [p.name for p in self.single[text][1].parameters]
 
     def run(
-        self, text: str, arguments: Mapping[str, Any], *, blocks: int, policy: str, seed: int
+        self,
+        text: str,
+        arguments: Mapping[str, Any],
+        *,
+        blocks: int,
+        policy: str,
+        seed: int,
+        steps: int = STEPS,
+        closure: bool = False,
     ) -> Result:
-        """Runs one of the kernels; arrays are written in place."""
+        """Runs one of the kernels; arrays are written in place. steps, closure: see Settings."""
         whole, kernel = self.single[text]
         values: list[Any] = []
         for p in kernel.parameters:
@@ -47,5 +55,7 @@ class Batch:
                 values.append(scalar_bits(p.name, p.ctype, given))
         call = KernelCall(kernel.name, kernel.kind, blocks, tuple(values))
         arrays = [value for value in values if not isinstance(value, int)]
-        settings = Settings(policy=policy, seed=seed, step_budget=STEPS, workers=1, time=False)
+        settings = Settings(
+            policy=policy, seed=seed, step_budget=steps, workers=1, time=False, closure=closure
+        )
         return job.run(whole, arrays, [call], settings)

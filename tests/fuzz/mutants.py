@@ -39,7 +39,7 @@ def pick(func: PrimFunc, module: IRModule, count: int, seed: int) -> list[Change
         if len(changed) == count:
             break
         with suppress(InternalError):
-            text = finish(replaced(module, mutant))
+            text = finish(replaced(module, mutant.func))
             changed.append(Changed(mutant, text.replace(name, f"{name}_mutant{len(changed)}")))
     return changed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -53,10 +54,10 @@ def mutants(func: PrimFunc) -> Iterator[Mutant]:
             index += max(count, 1)
 
 
-def replaced(mod: IRModule, mutant: Mutant) -> IRModule:
-    """``mod`` with the mutant for its device function."""
-    (var,) = (v for v, func in mod.functions.items() if "tirx.is_entry_func" not in func.attrs)
-    functions = dict(mod.functions.items()) | {var: mutant.func.without_attr("global_symbol")}
+def replaced(mod: IRModule, func: PrimFunc) -> IRModule:
+    """``mod`` with ``func`` for its device function."""
+    (var,) = (v for v, old in mod.functions.items() if "tirx.is_entry_func" not in old.attrs)
+    functions = dict(mod.functions.items()) | {var: func.without_attr("global_symbol")}
     return IRModule(functions, attrs=mod.attrs)
 
 
@@ -64,7 +65,7 @@ def _of(
     func: PrimFunc, sequence: SeqStmt, items: list[Stmt], at: int, count: int
 ) -> Iterator[Mutant]:
     moved, end = items[at : at + count], at + count
-    text = " ".join(str(stmt).strip().replace("\n", " ") for stmt in moved)
+    text = " ".join(map(_text, moved))
 
     def mutant(what: str, changed: list[Stmt], past: Stmt | None = None) -> Mutant:
         same = past is not None and _pipes_differ(moved[0], past)
@@ -81,6 +82,13 @@ def _of(
         yield mutant("other id", [*before, *renamed, *after])
 
 
+def _text(stmt: Stmt) -> str:
+    """As TVM prints it, on one line and without declarations of the variables in it."""
+    lines = [line.strip() for line in str(stmt).splitlines()]
+    return " ".join(line for line in lines if line and not _DECLARATION.match(line))
+
+
+_DECLARATION = re.compile(r"\w+ = T\.")
 _DMA = {
     "tl.ascend_copy_gm_to_ubuf": "MTE2",
     "tl.ascend_copy_gm_to_cbuf": "MTE2",

@@ -61,7 +61,7 @@ def test_what_is_proven_runs_right(name):
     workload = KERNELS[name]
     inputs = workload.inputs(np.random.default_rng(1))
     for mutant in survivors(name)[:4]:
-        text = lower_with(workload.build(), partial(replaced, mutant=mutant))
+        text = lower_with(workload.build(), partial(replaced, func=mutant.func))
         parameters = launch.lower(workload.build())
         (only,) = parameters.launches
         arrays = workload.arguments(inputs)
