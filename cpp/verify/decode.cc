@@ -171,9 +171,13 @@ Node* Decoder::Sequence(const tvm::ffi::Array<Stmt>& stmts) {
   return sequence;
 }
 
-// Puts the memory reads of a statement's expressions in front of it.
+// Puts the memory reads of a statement's expressions in front of it. A decision and an instruction
+// need what is read; a variable only keeps it.
 Node* Decoder::AfterReads(Node* node) {
   if (reads_.empty()) return node;
+  for (Node* read : reads_) {
+    read->instruction.awaited = node == nullptr || node->kind != NodeKind::kAssign;
+  }
   Node* sequence = program_.Make(NodeKind::kSequence);
   sequence->children = std::move(reads_);
   reads_.clear();

@@ -99,6 +99,7 @@ struct Instruction {
   FlagScope scope = FlagScope::kOneCore;  // of a cross-core flag that is set
   Expr unit_flag = kNone;                 // nonzero: M and FIX order themselves on L0C
   Expr id = kNone;                        // of a flag or lock
+  bool awaited = false;                   // of a scalar read: what follows needs the number
   std::vector<AccessPattern> accesses{};
   Source source{};
   int number = 0;  // in program order, over all cores

@@ -55,15 +55,19 @@ bool Run::Try(int core, Event* event) {
   };
   auto after_wait = [&]() {
     if (pipe != Pipe::kS) return;
-    // All that is issued from now on comes after the wait.
+    // All that is issued from now on comes after the wait, and after what was read and needed.
+    const int last = cores_[core].snapshot;
     Clock known = clock;
-    known.known[thread] = 0;
+    known.known[thread] = instruction.awaited ? counts_[thread]
+                          : last < 0          ? 0
+                                              : snapshots_[last].known[thread];
     snapshots_.push_back(known);
     cores_[core].snapshot = static_cast<int>(snapshots_.size()) - 1;
   };
   switch (instruction.action) {
     case Action::kAccess:
       Touch(*event, thread, start());
+      if (instruction.awaited) after_wait();
       return true;
     case Action::kSetFlag:
       return SetFlag(core, *event, thread, start());
