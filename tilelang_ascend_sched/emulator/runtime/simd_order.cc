@@ -7,7 +7,7 @@
 namespace emu {
 namespace {
 
-// Calls `visit(word, bits)` for each word of the range with its bits; stops when told to.
+// Calls `visit(word, bits)` for each word of the range with its bits.
 template <class Visit>
 void for_words(uint64_t begin, uint64_t count, Visit visit) {
   const uint64_t end = begin + count;
@@ -15,30 +15,16 @@ void for_words(uint64_t begin, uint64_t count, Visit visit) {
     const uint64_t first = std::max(begin, word * 64) - word * 64;
     const uint64_t last = std::min(end - word * 64, uint64_t{64});
     const uint64_t upto = last == 64 ? ~0ull : (1ull << last) - 1;
-    if (visit(word, upto & ~((1ull << first) - 1))) return;
+    visit(word, upto & ~((1ull << first) - 1));
   }
 }
 
 }  // namespace
 
 void SimdOrder::Pending::add(uint64_t offset, uint64_t bytes) {
-  for_words(offset, bytes, [&](uint64_t word, uint64_t mask) {
-    bits[word] |= mask;
-    return false;
-  });
+  for_words(offset, bytes, [&](uint64_t word, uint64_t mask) { bits[word] |= mask; });
   low = std::min(low, offset / 64);
   high = std::max(high, (offset + bytes + 63) / 64);
-}
-
-int64_t SimdOrder::Pending::first_in(uint64_t offset, uint64_t bytes) const {
-  int64_t found = -1;
-  if (offset / 64 >= high || (offset + bytes) / 64 < low) return found;
-  for_words(offset, bytes, [&](uint64_t word, uint64_t mask) {
-    const uint64_t hit = bits[word] & mask;
-    if (hit) found = int64_t(word * 64 + __builtin_ctzll(hit));
-    return hit != 0;
-  });
-  return found;
 }
 
 void SimdOrder::Pending::clear() {
@@ -65,10 +51,17 @@ void SimdOrder::store(uint64_t offset, uint64_t bytes, bool vector, uint32_t lin
   }
 }
 
-int64_t SimdOrder::load(uint64_t offset, uint64_t bytes, bool vector) const {
-  if (!vector) return pending_[kVectorScalar].first_in(offset, bytes);
-  const int64_t found = pending_[kVectorVector].first_in(offset, bytes);
-  return found >= 0 ? found : pending_[kScalarVector].first_in(offset, bytes);
+void SimdOrder::load(uint64_t offset, uint64_t bytes, bool vector,
+                     std::vector<Early>& found) const {
+  const Pending& own = pending_[vector ? kVectorVector : kVectorScalar];
+  const Pending& other = pending_[vector ? kScalarVector : kVectorScalar];
+  if (!own.touches(offset, bytes) && !other.touches(offset, bytes)) return;
+  for_words(offset, bytes, [&](uint64_t word, uint64_t mask) {
+    for (uint64_t hit = (own.bits[word] | other.bits[word]) & mask; hit != 0; hit &= hit - 1) {
+      const uint64_t at = word * 64 + uint64_t(__builtin_ctzll(hit));
+      found.push_back({uint32_t(at), line_[at]});
+    }
+  });
 }
 
 void SimdOrder::barrier(MemBarrier which) {

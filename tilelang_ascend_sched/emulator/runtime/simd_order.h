@@ -18,12 +18,12 @@ class SimdOrder {
   // A body starts; whatever ran before it is complete.
   void begin();
   void store(uint64_t offset, uint64_t bytes, bool vector, uint32_t line);
-  // The first byte of UB that the load may see too early; -1: none.
-  int64_t load(uint64_t offset, uint64_t bytes, bool vector) const;
+  // The bytes that the load may see too early, each with the line of the store.
+  struct Early {
+    uint32_t offset, store_line;
+  };
+  void load(uint64_t offset, uint64_t bytes, bool vector, std::vector<Early>& found) const;
   void barrier(MemBarrier which);
-
-  // The line of the last store to the byte in this body.
-  uint32_t line_of_store(uint64_t offset) const { return line_[offset]; }
 
  private:
   enum Flow { kVectorVector, kVectorScalar, kScalarVector, kFlows };
@@ -33,7 +33,9 @@ class SimdOrder {
     std::vector<uint64_t> bits;
     uint64_t low = ~0ull, high = 0;
     void add(uint64_t offset, uint64_t bytes);
-    int64_t first_in(uint64_t offset, uint64_t bytes) const;
+    bool touches(uint64_t offset, uint64_t bytes) const {
+      return offset / 64 < high && (offset + bytes) / 64 >= low;
+    }
     void clear();
   };
   std::array<Pending, kFlows> pending_;

@@ -48,6 +48,10 @@ void VfTrace::begin(Core& core, const Entry& entry) {
   gm_.clear();
   clashed_ = false;
   order_.begin();
+  flow_.clear();
+  loads_.clear();
+  early_.clear();
+  unwritten_.clear();
   unwritten_begin_ = unwritten_end_ = unwritten_by_ = 0;
   const size_t words = kUbBytes / 64;
   read_.assign(words, 0);
@@ -61,8 +65,16 @@ void VfTrace::begin(Core& core, const Entry& entry) {
   }
 }
 
-void VfTrace::report_here(const char* kind, const std::string& message) {
-  const Loc place = code_place(caller_, {nullptr, instr_->loc.line, instr_->loc.call_site});
+Loc VfTrace::in_body(uint32_t line) const {
+  Loc loc = instr_->loc;
+  if (line > 0) loc.line = line;
+  return loc;
+}
+
+void VfTrace::report_here(const char* kind, const std::string& message, uint32_t line) {
+  const Loc place = line > 0
+                        ? in_body(line)
+                        : code_place(caller_, {nullptr, instr_->loc.line, instr_->loc.call_site});
   Finding finding(kind);
   finding.message = message + (place.file ? " at line " + line_of(place) : "") +
                     "; launched at line " + line_of(instr_->loc);
@@ -128,15 +140,8 @@ void VfTrace::touch_ub(uint64_t offset, uint64_t bytes, Mode mode) {
   const bool write = mode != Mode::Read;
   set_bits(write ? written_ : read_, offset, bytes);
   if (mode != Mode::Write) {
-    uint64_t valid = 0;
-    for (uint64_t i = 0; i < bytes; ++i) valid += ub.valid[offset + i];
-    // A SIMD load brings a whole register of which a mask may use a part.
-    if (simt_ ? valid < bytes : valid == 0) {
-      if (unwritten_end_ == 0) {
-        unwritten_begin_ = offset, unwritten_end_ = offset + bytes;
-        unwritten_by_ = caller_;
-      }
-    }
+    if (std::memchr(&ub.valid[offset], 0, bytes))
+      note_unwritten(offset, offset + bytes, caller_, 0);
   }
   if (write) std::memset(&ub.valid[offset], 1, bytes);
   if (!simt_) return;
@@ -173,31 +178,93 @@ void VfTrace::touch_ub(uint64_t offset, uint64_t bytes, Mode mode) {
   }
 }
 
+void VfTrace::note_unwritten(uint64_t begin, uint64_t end, uint64_t caller, uint32_t line) {
+  if (unwritten_end_ > 0) return;
+  unwritten_begin_ = begin, unwritten_end_ = end;
+  unwritten_by_ = caller;
+  unwritten_line_ = line;
+}
+
 void VfTrace::touch_simd(uint64_t offset, uint64_t bytes, Mode mode, bool vector) {
   if (!machine().options.race) return;
   if (mode != Mode::Read) {
     order_.store(offset, bytes, vector, counts_.line);
     return;
   }
-  const int64_t early = order_.load(offset, bytes, vector);
-  if (early < 0) return;
-  const Instr& instr = machine().entry->instr;
-  auto at = [&](uint32_t line) {
-    Loc loc = instr.loc;
-    if (line > 0) loc.line = line;
-    return loc;
-  };
-  const Loc load = at(counts_.line), store = at(order_.line_of_store(uint64_t(early)));
+  const size_t before = early_.size();
+  order_.load(offset, bytes, vector, early_);
+  if (early_.size() > before) report_early(early_[before], counts_.line, vector);
+}
+
+Flow VfTrace::load(uint64_t address, uint64_t bytes, int size, Trace trace, uint64_t caller) {
+  const LocalMemory& ub = core_->memory[int(Space::UB)];
+  const uint64_t offset = address - reinterpret_cast<uint64_t>(ub.data);
+  if (offset >= ub.size || bytes > ub.size - offset) {
+    touch(address, bytes, Mode::Read, caller, true);
+    return 0;
+  }
+  Load load{offset, caller, uint32_t(bytes), counts_.line, 0, 0, 0, 0};
+  load.early_begin = uint32_t(early_.size());
+  if (machine().options.race) order_.load(offset, bytes, true, early_);
+  load.early_end = uint32_t(early_.size());
+  load.unwritten_begin = uint32_t(unwritten_.size());
+  if (std::memchr(&ub.valid[offset], 0, bytes)) {
+    for (uint64_t i = offset; i < offset + bytes; ++i) {
+      if (!ub.valid[i]) unwritten_.push_back(uint32_t(i));
+    }
+  }
+  load.unwritten_end = uint32_t(unwritten_.size());
+  loads_.push_back(load);
+  if (!flow_.full()) return flow_.load(uint32_t(loads_.size() - 1), size, trace);
+  loaded(load, kEveryByte);
+  return 0;
+}
+
+void VfTrace::flow_out(Flow flow, const ByteSet& bytes) {
+  for (const FlowGraph::Used& used : flow_.use(flow, bytes)) loaded(loads_[used.load], used.bytes);
+}
+
+void VfTrace::loaded(const Load& load, const ByteSet& bytes) {
+  for (uint64_t at = 0; at < load.bytes;) {
+    const uint64_t word = bytes.word[at / 64] >> (at % 64);
+    const uint64_t skip = word == 0 ? 64 - at % 64 : uint64_t(__builtin_ctzll(word));
+    at += skip;
+    if (word == 0) continue;
+    const uint64_t rest = ~(word >> skip);
+    const uint64_t run =
+        std::min<uint64_t>(rest == 0 ? 64 : uint64_t(__builtin_ctzll(rest)), load.bytes - at);
+    set_bits(read_, load.offset + at, run);
+    at += run;
+  }
+  const auto used = [&](uint64_t offset) { return bytes.test(int(offset - load.offset)); };
+  for (uint32_t i = load.early_begin; i < load.early_end; ++i) {
+    if (!used(early_[i].offset)) continue;
+    report_early(early_[i], load.line, true);
+    break;
+  }
+  uint32_t first = load.unwritten_begin;
+  while (first < load.unwritten_end && !used(unwritten_[first])) ++first;
+  if (first == load.unwritten_end) return;
+  uint32_t last = first;
+  while (last + 1 < load.unwritten_end && unwritten_[last + 1] == unwritten_[last] + 1 &&
+         used(unwritten_[last + 1])) {
+    ++last;
+  }
+  note_unwritten(unwritten_[first], unwritten_[last] + 1, load.caller, load.line);
+}
+
+void VfTrace::report_early(const SimdOrder::Early& byte, uint32_t line, bool vector) {
+  const Loc load = in_body(line), store = in_body(byte.store_line);
   Finding finding("race-simd");
   finding.block = int(machine().block_of(*core_).index);
   finding.message = std::string("the ") + (vector ? "" : "scalar ") + "load at line " +
                     line_of(load) + " may overtake the store at line " + line_of(store) +
-                    " of one SIMD body: both touch UB byte " + std::to_string(early) +
+                    " of one SIMD body: both touch UB byte " + std::to_string(byte.offset) +
                     ", with no asc_mem_bar from that kind of store to this kind of load between; "
                     "launched at line " +
-                    line_of(instr.loc);
-  finding.add_site(core_->name(), instr.pipe, "store", store);
-  finding.add_site(core_->name(), instr.pipe, "load", load);
+                    line_of(instr_->loc);
+  finding.add_site(core_->name(), instr_->pipe, "store", store);
+  finding.add_site(core_->name(), instr_->pipe, "load", load);
   report(std::move(finding));
 }
 
@@ -277,138 +344,12 @@ const std::vector<Access>& VfTrace::finish() {
     caller_ = unwritten_by_;
     report_here("never-written",
                 std::string(instr_->name) + " reads UB bytes " + std::to_string(unwritten_begin_) +
-                    ".." + std::to_string(unwritten_end_ - 1) + ", which nothing has written,");
+                    ".." + std::to_string(unwritten_end_ - 1) + ", which nothing has written,",
+                unwritten_line_);
   }
   core_ = nullptr;
   instr_ = nullptr;
   return result_;
 }
 
-void vf_thread(uint32_t thread, uint32_t barriers, uint32_t warp_syncs) {
-  vf_trace().thread(thread, barriers, warp_syncs);
-}
-
-namespace simt {
-
-bool earlier(const std::source_location& a, const std::source_location& b) {
-  const int file = std::strcmp(a.file_name(), b.file_name());
-  return file != 0 ? file < 0 : std::pair(a.line(), a.column()) < std::pair(b.line(), b.column());
-}
-
-uint32_t line_of(const std::source_location& site) { return site.line(); }
-
-}  // namespace simt
-
-VfCounts& vf_counts() { return vf_trace().counts(); }
-void vf_barrier(MemBarrier which) { vf_trace().barrier(which); }
-
-const char* vf_place(const void* address) {
-  static std::string text;
-  const Machine& m = machine();
-  const auto at = reinterpret_cast<uint64_t>(address);
-  const LocalMemory& ub = m.core->memory[int(Space::UB)];
-  const uint64_t offset = at - reinterpret_cast<uint64_t>(ub.data);
-  const GmArray* array = find_array(at);
-  if (ub.data && offset < ub.size) {
-    text = "UB byte " + std::to_string(offset);
-  } else if (array) {
-    text = "byte " + std::to_string(at - array->begin) + " of " + array->name;
-  } else {
-    text.clear();
-  }
-  return text.c_str();
-}
-
-namespace {
-
-// Plain accesses of kernel code to UB and GM; the compiler says that their type is aligned.
-void check_natural(const void* address, uint64_t bytes) {
-  if (reinterpret_cast<uint64_t>(address) % bytes == 0 || !machine().core) return;
-  const char* place = vf_place(address);
-  if (*place) {
-    findf("alignment", "an access of %u bytes at an address that is no multiple of them: %s",
-          unsigned(bytes), place);
-  }
-}
-
-inline void touch(const void* pointer, uint64_t bytes, Mode mode, const void* return_address,
-                  bool vector = false) {
-  // Locals of the caller, by far the most accesses: just above this frame on the stack.
-  constexpr uint64_t kFrames = 16 * 1024;
-  const auto address = reinterpret_cast<uint64_t>(pointer);
-  const auto frame = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-  if (address - frame < kFrames) return;
-  Machine& m = machine();
-  const auto caller = reinterpret_cast<uint64_t>(return_address);
-  if (m.entry) {
-    vf_trace().touch(address, bytes, mode, caller, vector);
-  } else if (m.core) {
-    scalar_touch(*m.core, address, bytes, mode, code_place(caller, m.core->last_at));
-  }
-}
-
-}  // namespace
-
-#define EMU_CALLER __builtin_return_address(0)
-void vf_read(const void* address, uint64_t bytes) {
-  touch(address, bytes, Mode::Read, EMU_CALLER, true);
-}
-void vf_write(const void* address, uint64_t bytes) {
-  touch(address, bytes, Mode::Write, EMU_CALLER, true);
-}
-void vf_atomic(const void* address, uint64_t bytes) {
-  touch(address, bytes, Mode::Atomic, EMU_CALLER, true);
-}
-
-void* seen_memcpy(void* to, const void* from, size_t bytes) {
-  touch(from, bytes, Mode::Read, EMU_CALLER);
-  touch(to, bytes, Mode::Write, EMU_CALLER);
-  return std::memcpy(to, from, bytes);
-}
-void* seen_memmove(void* to, const void* from, size_t bytes) {
-  touch(from, bytes, Mode::Read, EMU_CALLER);
-  touch(to, bytes, Mode::Write, EMU_CALLER);
-  return std::memmove(to, from, bytes);
-}
-void* seen_memset(void* to, int value, size_t bytes) {
-  touch(to, bytes, Mode::Write, EMU_CALLER);
-  return std::memset(to, value, bytes);
-}
-
 }  // namespace emu
-
-// The compiler's own hooks: kernels are compiled with -fsanitize=thread and linked with these.
-extern "C" {
-#define EMU_HOOK_AS(name, bytes, mode) \
-  void __tsan_##name##bytes(void* p) { emu::touch(p, bytes, emu::Mode::mode, EMU_CALLER); }
-#define EMU_ALIGNED_HOOK(name, bytes, mode)            \
-  void __tsan_##name##bytes(void* p) {                 \
-    emu::check_natural(p, bytes);                      \
-    emu::touch(p, bytes, emu::Mode::mode, EMU_CALLER); \
-  }
-#define EMU_HOOK(bytes)                          \
-  EMU_ALIGNED_HOOK(read, bytes, Read)            \
-  EMU_ALIGNED_HOOK(write, bytes, Write)          \
-  EMU_ALIGNED_HOOK(volatile_read, bytes, Read)   \
-  EMU_ALIGNED_HOOK(volatile_write, bytes, Write) \
-  EMU_HOOK_AS(unaligned_read, bytes, Read)       \
-  EMU_HOOK_AS(unaligned_write, bytes, Write)
-EMU_HOOK(1)
-EMU_HOOK(2)
-EMU_HOOK(4)
-EMU_HOOK(8)
-EMU_HOOK(16)
-#undef EMU_HOOK
-#undef EMU_ALIGNED_HOOK
-#undef EMU_HOOK_AS
-void __tsan_read_range(void* p, unsigned long n) { emu::touch(p, n, emu::Mode::Read, EMU_CALLER); }
-void __tsan_write_range(void* p, unsigned long n) {
-  emu::touch(p, n, emu::Mode::Write, EMU_CALLER);
-}
-void __tsan_func_entry(void*) {}
-void __tsan_func_exit() {}
-void __tsan_init() {}
-void __tsan_vptr_update(void**, void*) {}
-void __tsan_vptr_read(void**) {}
-void __tsan_atomic_thread_fence(int) {}
-}

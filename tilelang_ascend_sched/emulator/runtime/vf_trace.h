@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/flow_graph.h"
 #include "runtime/machine.h"
 #include "runtime/simd_order.h"
 
@@ -19,6 +20,10 @@ class VfTrace {
   // `caller`: the return address of the hook that saw it; `vector`: by an instruction of the vector
   // unit, not by plain code.
   void touch(uint64_t address, uint64_t bytes, Mode mode, uint64_t caller, bool vector);
+  // A load into a register: an access of the bytes that flow out of the registers again.
+  Flow load(uint64_t address, uint64_t bytes, int size, Trace trace, uint64_t caller);
+  void flow_out(Flow flow, const ByteSet& bytes);
+  FlowGraph& flow() { return flow_; }
   void barrier(MemBarrier which) { order_.barrier(which); }
   void thread(uint32_t thread, uint32_t barriers, uint32_t warp_syncs) {
     who_ = (barriers << 12) | thread;
@@ -31,9 +36,22 @@ class VfTrace {
   void touch_gm(uint64_t address, uint64_t bytes, Mode mode);
   void touch_other(uint64_t address, uint64_t bytes, Mode mode);
   // Adds where in the body and in the kernel, and reports.
-  void report_here(const char* kind, const std::string& message);
+  // `line`: of the body, if it is known; otherwise the caller's place is looked up.
+  void report_here(const char* kind, const std::string& message, uint32_t line = 0);
+  Loc in_body(uint32_t line) const;
   void clash(uint64_t offset, uint32_t other, bool write);
   void touch_simd(uint64_t offset, uint64_t bytes, Mode mode, bool vector);
+  void note_unwritten(uint64_t begin, uint64_t end, uint64_t caller, uint32_t line);
+  void report_early(const SimdOrder::Early& byte, uint32_t line, bool vector);
+
+  // Of a SIMD body, into a register, and which of its bytes nothing has written or which may be
+  // seen too early: ranges of the lists below.
+  struct Load {
+    uint64_t offset, caller;
+    uint32_t bytes, line;
+    uint32_t early_begin, early_end, unwritten_begin, unwritten_end;
+  };
+  void loaded(const Load& load, const ByteSet& bytes);
   void collect(const std::vector<uint64_t>& bits, Mode mode);
 
   Core* core_ = nullptr;
@@ -51,8 +69,13 @@ class VfTrace {
   std::vector<uint32_t> atomic_serial_;
   std::vector<Access> gm_, result_;
   SimdOrder order_;
+  FlowGraph flow_;
+  std::vector<Load> loads_;
+  std::vector<SimdOrder::Early> early_;
+  std::vector<uint32_t> unwritten_;
   VfCounts counts_;
   uint64_t unwritten_begin_ = 0, unwritten_end_ = 0, unwritten_by_ = 0;
+  uint32_t unwritten_line_ = 0;
   bool clashed_ = false;
 };
 

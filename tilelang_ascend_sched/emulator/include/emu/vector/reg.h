@@ -7,14 +7,12 @@
 #include <cstring>
 #include <type_traits>
 
+#include "emu/flow.h"
 #include "emu/numeric/float16.h"
 #include "emu/numeric/float8.h"
 #include "emu/vector/counts.h"
 
 namespace emu {
-
-inline constexpr int kRegisterBytes = 256;
-inline constexpr int kBlockBytes = 32;
 
 // Leaves a register's content unset, for results about to be written.
 struct Raw {};
@@ -25,6 +23,7 @@ struct alignas(64) [[gnu::may_alias]] Vec {
   static constexpr int kLanes = kRegisterBytes / sizeof(T);
 
   T lane[kLanes];
+  Flow flow = 0;
 
   // A register nobody wrote reads as NaN in every float format.
   EMU_NO_TRACE Vec() { std::memset(static_cast<void*>(lane), 0xff, sizeof(lane)); }
@@ -33,6 +32,7 @@ struct alignas(64) [[gnu::may_alias]] Vec {
 
 struct Predicate {
   uint64_t word[4] = {};
+  Flow flow = 0;
 
   EMU_INLINE bool test(int bit) const { return word[bit >> 6] >> (bit & 63) & 1u; }
   EMU_INLINE void set(int bit, bool value) {
@@ -101,15 +101,35 @@ EMU_INLINE Predicate collect(const Bits<T> (&lanes)[Vec<T>::kLanes]) {
   return mask;
 }
 
+// `count` bits, less than 64.
+constexpr uint64_t low_bytes(size_t count) { return (uint64_t{1} << count) - 1; }
+
+// The bytes of the active elements.
+template <class T>
+EMU_INLINE ByteSet active_bytes(const Predicate& mask) {
+  ByteSet bytes;
+  for (int w = 0; w < ByteSet::kWords; ++w) {
+    bytes.word[w] = (mask.word[w] & kElementBits<sizeof(T)>)*low_bytes(sizeof(T));
+  }
+  return bytes;
+}
+
 // What masked-off lanes of a result become.
 enum class Merge : bool { kZeroing, kMerging };
 
+// `from`: what the lanes of `result` were computed from.
 template <Merge M, class T>
-EMU_VECTOR void commit(Vec<T>& dst, const Vec<T>& result, const Predicate& mask) {
+EMU_VECTOR void commit(Vec<T>& dst, const Vec<T>& result, const Predicate& mask,
+                       Sources from = {}) {
+  from.mask = mask.flow;
   if (all_active<T>(mask)) {
     dst = result;
+    dst.flow = flow_lanes(sizeof(T), kEveryByte, kEveryByte, from);
     return;
   }
+  if constexpr (M == Merge::kMerging) from.kept = dst.flow;
+  const ByteSet computed = active_bytes<T>(mask);
+  dst.flow = flow_lanes(sizeof(T), computed, computed, from);
   Bits<T> on[Vec<T>::kLanes];
   expand<T>(mask, on);
   Vec<Bits<T>>& out = as_bits(dst);

@@ -134,7 +134,7 @@ EMU_VECTOR void unary(Vec<T>& dst, const Vec<T>& a, const Predicate& mask) {
   count<T, Op::kCost>();
   Vec<T> r{Raw{}};
   for (int i = 0; i < Vec<T>::kLanes; ++i) r.lane[i] = Op::apply(a.lane[i]);
-  commit<M>(dst, r, mask);
+  commit<M>(dst, r, mask, {.a = a.flow});
 }
 
 template <class Op, Merge M, class T>
@@ -142,7 +142,7 @@ EMU_VECTOR void binary(Vec<T>& dst, const Vec<T>& a, const Vec<T>& b, const Pred
   count<T, Op::kCost>();
   Vec<T> r{Raw{}};
   for (int i = 0; i < Vec<T>::kLanes; ++i) r.lane[i] = Op::apply(a.lane[i], b.lane[i]);
-  commit<M>(dst, r, mask);
+  commit<M>(dst, r, mask, {.a = a.flow, .b = b.flow});
 }
 
 template <class Op, Merge M, class T, class S>
@@ -150,7 +150,7 @@ EMU_VECTOR void binary_scalar(Vec<T>& dst, const Vec<T>& a, S b, const Predicate
   count<T, Op::kCost>();
   Vec<T> r{Raw{}};
   for (int i = 0; i < Vec<T>::kLanes; ++i) r.lane[i] = Op::apply(a.lane[i], b);
-  commit<M>(dst, r, mask);
+  commit<M>(dst, r, mask, {.a = a.flow});
 }
 
 template <class Op, Merge M, class T, class N>
@@ -161,7 +161,7 @@ EMU_VECTOR void shift(Vec<T>& dst, const Vec<T>& a, const Vec<N>& n, const Predi
   for (int i = 0; i < Vec<T>::kLanes; ++i) {
     r.lane[i] = Op::apply(a.lane[i], static_cast<Bits<N>>(n.lane[i]));
   }
-  commit<M>(dst, r, mask);
+  commit<M>(dst, r, mask, {.a = a.flow, .b = n.flow});
 }
 
 }  // namespace emu
@@ -296,7 +296,7 @@ EMU_VECTOR void fused(Vec<T>& dst, const Vec<T>& a, const Vec<T>& b, const Vec<T
   for (int i = 0; i < Vec<T>::kLanes; ++i) {
     r.lane[i] = multiply_add(a.lane[i], b.lane[i], c.lane[i]);
   }
-  commit<M>(dst, r, mask);
+  commit<M>(dst, r, mask, {.a = a.flow, .b = b.flow, .c = c.flow});
 }
 }  // namespace emu
 
@@ -331,7 +331,7 @@ EMU_VECTOR void asc_axpy(emu::Vec<T>& dst, const emu::Vec<T>& a, S scalar, vecto
 namespace emu {
 template <class Step>
 EMU_VECTOR void with_carry(Predicate& carry, vector_u32& dst, const vector_u32& a,
-                           const vector_u32& b, const Predicate& mask, Step step) {
+                           const vector_u32& b, Flow in, const Predicate& mask, Step step) {
   count<uint32_t>();
   Predicate out;
   vector_u32 r{Raw{}};
@@ -340,33 +340,36 @@ EMU_VECTOR void with_carry(Predicate& carry, vector_u32& dst, const vector_u32& 
     r.lane[i] = static_cast<uint32_t>(wide);
     out.set(4 * i, (wide >> 32 & 1u) != 0 && mask.test(4 * i));
   }
+  const Sources from{.a = a.flow, .b = b.flow, .c = in, .mask = mask.flow};
+  const ByteSet computed = active_bytes<uint32_t>(mask);
   carry = out;
-  commit<Merge::kZeroing>(dst, r, mask);
+  carry.flow = flow_lanes(sizeof(uint32_t), computed, computed, from);
+  commit<Merge::kZeroing>(dst, r, mask, from);
 }
 }  // namespace emu
 
 EMU_VECTOR void asc_add(vector_bool& carry, vector_u32& dst, const vector_u32& a,
                         const vector_u32& b, vector_bool mask) {
-  emu::with_carry(carry, dst, a, b, mask,
+  emu::with_carry(carry, dst, a, b, 0, mask,
                   [](uint64_t x, uint64_t y, int) EMU_NO_TRACE { return x + y; });
 }
 EMU_VECTOR void asc_sub(vector_bool& carry, vector_u32& dst, const vector_u32& a,
                         const vector_u32& b, vector_bool mask) {
-  emu::with_carry(carry, dst, a, b, mask, [](uint64_t x, uint64_t y, int) EMU_NO_TRACE {
+  emu::with_carry(carry, dst, a, b, 0, mask, [](uint64_t x, uint64_t y, int) EMU_NO_TRACE {
     return x + (y ^ 0xffffffffu) + 1;
   });
 }
 EMU_VECTOR void asc_addc(vector_bool& carry, vector_u32& dst, const vector_u32& a,
                          const vector_u32& b, vector_bool in, vector_bool mask) {
-  emu::with_carry(carry, dst, a, b, mask, [in](uint64_t x, uint64_t y, int i) EMU_NO_TRACE {
-    return x + y + in.test(4 * i);
-  });
+  emu::with_carry(carry, dst, a, b, in.flow, mask,
+                  [in](uint64_t x, uint64_t y, int i)
+                      EMU_NO_TRACE { return x + y + in.test(4 * i); });
 }
 EMU_VECTOR void asc_subc(vector_bool& carry, vector_u32& dst, const vector_u32& a,
                          const vector_u32& b, vector_bool in, vector_bool mask) {
-  emu::with_carry(carry, dst, a, b, mask, [in](uint64_t x, uint64_t y, int i) EMU_NO_TRACE {
-    return x + (y ^ 0xffffffffu) + in.test(4 * i);
-  });
+  emu::with_carry(carry, dst, a, b, in.flow, mask,
+                  [in](uint64_t x, uint64_t y, int i)
+                      EMU_NO_TRACE { return x + (y ^ 0xffffffffu) + in.test(4 * i); });
 }
 
 // The low and the high half of a 32 by 32 bit product.
@@ -382,6 +385,7 @@ EMU_VECTOR void asc_mull(emu::Vec<T>& low, emu::Vec<T>& high, const emu::Vec<T>&
     l.lane[i] = static_cast<T>(product);
     h.lane[i] = static_cast<T>(product >> 32);
   }
-  emu::commit<emu::Merge::kZeroing>(low, l, mask);
-  emu::commit<emu::Merge::kZeroing>(high, h, mask);
+  const emu::Sources from{.a = a.flow, .b = b.flow};
+  emu::commit<emu::Merge::kZeroing>(low, l, mask, from);
+  emu::commit<emu::Merge::kZeroing>(high, h, mask, from);
 }

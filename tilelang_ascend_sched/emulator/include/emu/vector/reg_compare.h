@@ -22,8 +22,11 @@ EMU_COMPARISON(LeOp, <=)
 #undef EMU_COMPARISON
 
 template <class T>
-EMU_VECTOR void keep(Predicate& dst, const Bits<T> (&truth)[Vec<T>::kLanes],
-                     const Predicate& mask) {
+EMU_VECTOR void keep(Predicate& dst, const Bits<T> (&truth)[Vec<T>::kLanes], const Predicate& mask,
+                     Sources from) {
+  from.mask = mask.flow;
+  const ByteSet computed = active_bytes<T>(mask);
+  dst.flow = flow_lanes(sizeof(T), computed, computed, from);
   const Predicate result = collect<T>(truth);
   for (int w = 0; w < 4; ++w) dst.word[w] = result.word[w] & mask.word[w];
 }
@@ -33,14 +36,14 @@ EMU_VECTOR void compare(Predicate& dst, const Vec<T>& a, const Vec<T>& b, const 
   count<T>();
   Bits<T> truth[Vec<T>::kLanes];
   for (int i = 0; i < Vec<T>::kLanes; ++i) truth[i] = Op::apply(a.lane[i], b.lane[i]);
-  keep<T>(dst, truth, mask);
+  keep<T>(dst, truth, mask, {.a = a.flow, .b = b.flow});
 }
 template <class Op, class T>
 EMU_VECTOR void compare_scalar(Predicate& dst, const Vec<T>& a, T b, const Predicate& mask) {
   count<T>();
   Bits<T> truth[Vec<T>::kLanes];
   for (int i = 0; i < Vec<T>::kLanes; ++i) truth[i] = Op::apply(a.lane[i], b);
-  keep<T>(dst, truth, mask);
+  keep<T>(dst, truth, mask, {.a = a.flow});
 }
 
 }  // namespace emu
@@ -69,6 +72,6 @@ EMU_VECTOR void asc_select(emu::Vec<T>& dst, const emu::Vec<T>& a, const emu::Ve
                            vector_bool mask) {
   emu::count<T>();
   emu::Vec<T> r = b;
-  emu::commit<emu::Merge::kMerging>(r, a, mask);
+  emu::commit<emu::Merge::kMerging>(r, a, mask, {.a = a.flow});
   dst = r;
 }

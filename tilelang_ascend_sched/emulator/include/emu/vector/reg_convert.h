@@ -127,6 +127,21 @@ constexpr int part_index(Part p) {
                                              : 3;
 }
 
+// Elements that keep to groups of Size bytes: the bytes `in` of a group's source make the bytes
+// `out` of its result where the mask has bit `governor` of the group.
+template <int Size>
+EMU_VECTOR Flow flow_in_groups(const Predicate& mask, int governor, uint64_t in, uint64_t out,
+                               Sources from) {
+  from.mask = mask.flow;
+  ByteSet taken, made;
+  for (int w = 0; w < ByteSet::kWords; ++w) {
+    const uint64_t active = mask.word[w] >> governor & kElementBits<Size>;
+    taken.word[w] = active * in;
+    made.word[w] = active * out;
+  }
+  return flow_lanes(Size, made, taken, from);
+}
+
 template <Rounding R, Saturate Sat, Part P, Merge M, class D, class S>
 EMU_VECTOR void convert(Vec<D>& dst, const Vec<S>& src, const Predicate& mask) {
   constexpr int kWide = sizeof(D) > sizeof(S) ? Vec<D>::kLanes : Vec<S>::kLanes;
@@ -138,6 +153,11 @@ EMU_VECTOR void convert(Vec<D>& dst, const Vec<S>& src, const Predicate& mask) {
   constexpr int kInPart = kIn > 1 ? kPart : 0;
   constexpr int kOutPart = kOut > 1 ? kPart : 0;
   active_counts->alu += kWide;
+  constexpr int kGroup = kRegisterBytes / kWide;
+  const Flow flow = flow_in_groups<kGroup>(
+      mask, kInPart * sizeof(S), low_bytes(sizeof(S)) << (kInPart * sizeof(S)),
+      low_bytes(sizeof(D)) << (kOutPart * sizeof(D)),
+      {.kept = M == Merge::kMerging ? dst.flow : 0, .a = src.flow});
   Vec<D> r{Raw{}};
   if constexpr (M == Merge::kMerging) {
     r = dst;
@@ -161,6 +181,7 @@ EMU_VECTOR void convert(Vec<D>& dst, const Vec<S>& src, const Predicate& mask) {
     }
   }
   dst = r;
+  dst.flow = flow;
 }
 
 // 4-bit floats come in pairs: a pair of bfloat16 lanes and a byte. The mask counts for the pair
@@ -178,6 +199,8 @@ EMU_VECTOR void unpack_fp4(vector_bf16& dst, const Vec<Float4Pair<F>>& src, cons
       r.lane[lane] = mask.test(byte) ? bfloat16_t(src.lane[byte][k]) : kept;
     }
   }
+  r.flow = flow_in_groups<4>(mask, kPart, 1u << kPart, 0xf,
+                             {.kept = M == Merge::kMerging ? dst.flow : 0, .a = src.flow});
   dst = r;
 }
 
@@ -201,6 +224,8 @@ EMU_VECTOR void pack_fp4(Vec<Float4Pair<F>>& dst, const vector_bf16& src, const 
     }
     r.lane[4 * j + kPart].data = static_cast<uint8_t>(byte);
   }
+  r.flow = flow_in_groups<4>(mask, 0, 0xf, 1u << kPart,
+                             {.kept = M == Merge::kMerging ? dst.flow : 0, .a = src.flow});
   dst = r;
 }
 

@@ -116,6 +116,7 @@ EMU_VECTOR void interleave(Predicate& d0, Predicate& d1, Predicate a, Predicate 
   }
   d0 = r[0];
   d1 = r[1];
+  d0.flow = d1.flow = flow_all(kEveryByte, {.a = a.flow, .b = b.flow});
 }
 
 template <int Group>
@@ -130,6 +131,7 @@ EMU_VECTOR void deinterleave(Predicate& d0, Predicate& d1, Predicate a, Predicat
   }
   d0 = r[0];
   d1 = r[1];
+  d0.flow = d1.flow = flow_all(kEveryByte, {.a = a.flow, .b = b.flow});
 }
 
 }  // namespace emu
@@ -159,8 +161,19 @@ EMU_VECTOR vector_bool asc_create_mask_b64(emu::Control<P>) {
   return emu::pattern_mask<8, P>();
 }
 
+namespace emu {
+// Each bit made of those at its place, the masked ones zero.
+EMU_VECTOR Flow flow_of_bits(Sources from, const Predicate& mask) {
+  from.mask = mask.flow;
+  ByteSet computed;
+  for (int w = 0; w < ByteSet::kWords; ++w) computed.word[w] = mask.word[w];
+  return flow_lanes(1, computed, computed, from);
+}
+}  // namespace emu
+
 #define EMU_MASK_LOGIC(NAME, EXPRESSION)                                                         \
   EMU_VECTOR void asc_##NAME(vector_bool& dst, vector_bool a, vector_bool b, vector_bool mask) { \
+    dst.flow = emu::flow_of_bits({.a = a.flow, .b = b.flow}, mask);                              \
     for (int w = 0; w < 4; ++w) dst.word[w] = (EXPRESSION) & mask.word[w];                       \
   }
 EMU_MASK_LOGIC(and, a.word[w] & b.word[w])
@@ -169,10 +182,13 @@ EMU_MASK_LOGIC(xor, a.word[w] ^ b.word[w])
 #undef EMU_MASK_LOGIC
 
 EMU_VECTOR void asc_not(vector_bool& dst, vector_bool a, vector_bool mask) {
+  dst.flow = emu::flow_of_bits({.a = a.flow}, mask);
   for (int w = 0; w < 4; ++w) dst.word[w] = ~a.word[w] & mask.word[w];
 }
 
 EMU_VECTOR void asc_select(vector_bool& dst, vector_bool a, vector_bool b, vector_bool mask) {
+  dst.flow = emu::flow_lanes(1, emu::kEveryByte, emu::kEveryByte,
+                             {.a = a.flow, .b = b.flow, .mask = mask.flow});
   for (int w = 0; w < 4; ++w) {
     dst.word[w] = (a.word[w] & mask.word[w]) | (b.word[w] & ~mask.word[w]);
   }
@@ -182,17 +198,21 @@ EMU_VECTOR void asc_select(vector_bool& dst, vector_bool a, vector_bool b, vecto
 EMU_VECTOR void asc_pack_to_low(vector_bool& dst, vector_bool src) {
   dst = {{emu::even_bits(src.word[0]) | emu::even_bits(src.word[1]) << 32,
           emu::even_bits(src.word[2]) | emu::even_bits(src.word[3]) << 32, 0, 0}};
+  dst.flow = emu::flow_all(emu::kEveryByte, {.a = src.flow});
 }
 EMU_VECTOR void asc_pack_to_high(vector_bool& dst, vector_bool src) {
   dst = {{0, 0, emu::even_bits(src.word[0]) | emu::even_bits(src.word[1]) << 32,
           emu::even_bits(src.word[2]) | emu::even_bits(src.word[3]) << 32}};
+  dst.flow = emu::flow_all(emu::kEveryByte, {.a = src.flow});
 }
 // Each bit of one half becomes two, the upper of them zero.
 EMU_VECTOR void asc_unpack_lower(vector_bool& dst, vector_bool src) {
   dst = {{emu::spread_bits(src.word[0]), emu::spread_bits(src.word[0] >> 32),
           emu::spread_bits(src.word[1]), emu::spread_bits(src.word[1] >> 32)}};
+  dst.flow = emu::flow_all(emu::kEveryByte, {.a = src.flow});
 }
 EMU_VECTOR void asc_unpack_upper(vector_bool& dst, vector_bool src) {
   dst = {{emu::spread_bits(src.word[2]), emu::spread_bits(src.word[2] >> 32),
           emu::spread_bits(src.word[3]), emu::spread_bits(src.word[3] >> 32)}};
+  dst.flow = emu::flow_all(emu::kEveryByte, {.a = src.flow});
 }

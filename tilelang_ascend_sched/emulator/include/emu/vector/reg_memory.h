@@ -4,6 +4,7 @@
 
 #include "emu/vector/controls.h"
 #include "emu/vector/reg_mask.h"
+#include "emu/vector/reg_permute.h"
 
 namespace emu {
 
@@ -22,22 +23,46 @@ EMU_VECTOR void note_load(const void* address, uint64_t bytes) {
   ++active_counts->loads;
   vf_read(address, bytes);
 }
+
+// Lane i, a multiple of Step, holds element i / Divisor, counted modulo Period. Other lanes hold
+// nothing loaded.
+template <class T, int Step, int Divisor, int Period>
+EMU_VECTOR ByteSet trace_loaded(const ByteSet& used, int) {
+  ByteSet taken;
+  for (int i = 0; i < Vec<T>::kLanes; i += Step) {
+    trace_lane<T, T>(taken, used, i, i / Divisor % Period);
+  }
+  return taken;
+}
 EMU_VECTOR void note_store(const void* address, uint64_t bytes) {
   ++active_counts->stores;
   vf_write(address, bytes);
 }
 
+// Two registers in a row.
+struct FlowPair {
+  Flow low, high;
+};
+template <class T>
+EMU_VECTOR FlowPair load_two(const T* src) {
+  ++active_counts->loads;
+  return {flow_load(src, kRegisterBytes, sizeof(T), nullptr),
+          flow_load(src + Vec<T>::kLanes, kRegisterBytes, sizeof(T), nullptr)};
+}
+
 template <class T>
 EMU_VECTOR void load_norm(Vec<T>& dst, const T* src) {
   check_aligned(src, kBlockBytes, "asc_loadalign");
-  note_load(src, kRegisterBytes);
+  ++active_counts->loads;
+  dst.flow = flow_load(src, kRegisterBytes, sizeof(T), nullptr);
   std::memcpy(static_cast<void*>(dst.lane), src, kRegisterBytes);
 }
 
 template <class T>
 EMU_VECTOR void load_brc_elem(Vec<T>& dst, const T* src) {
   check_aligned(src, sizeof(T), "asc_loadalign_brc_elem");
-  note_load(src, sizeof(T));
+  ++active_counts->loads;
+  dst.flow = flow_load(src, sizeof(T), sizeof(T), trace_loaded<T, 1, 1, 1>);
   const T value = *src;
   for (int i = 0; i < Vec<T>::kLanes; ++i) dst.lane[i] = value;
 }
@@ -46,7 +71,8 @@ template <class T>
 EMU_VECTOR void load_upsample(Vec<T>& dst, const T* src) {
   static_assert(sizeof(T) <= 2, "asc_loadalign_upsample: element of 8 or 16 bits");
   check_aligned(src, kBlockBytes, "asc_loadalign_upsample");
-  note_load(src, kRegisterBytes / 2);
+  ++active_counts->loads;
+  dst.flow = flow_load(src, kRegisterBytes / 2, sizeof(T), trace_loaded<T, 1, 2, Vec<T>::kLanes>);
   for (int i = 0; i < Vec<T>::kLanes; ++i) dst.lane[i] = src[i / 2];
 }
 
@@ -54,7 +80,8 @@ template <class T>
 EMU_VECTOR void load_downsample(Vec<T>& dst, const T* src) {
   static_assert(sizeof(T) <= 2, "asc_loadalign_downsample: element of 8 or 16 bits");
   check_aligned(src, kBlockBytes, "asc_loadalign_downsample");
-  note_load(src, 2 * kRegisterBytes);
+  const FlowPair flow = load_two(src);
+  dst.flow = flow_moves(sizeof(T), trace_deinterleaved<0, T>, flow.low, flow.high);
   for (int i = 0; i < Vec<T>::kLanes; ++i) dst.lane[i] = src[2 * i];
 }
 
@@ -64,7 +91,9 @@ EMU_VECTOR void load_unpack(Vec<T>& dst, const T* src) {
   static_assert(Ratio == 2 ? sizeof(T) <= 4 : sizeof(T) == 1,
                 "asc_loadalign_unpack: element too wide");
   check_aligned(src, kBlockBytes, "asc_loadalign_unpack");
-  note_load(src, kRegisterBytes / Ratio);
+  ++active_counts->loads;
+  dst.flow = flow_load(src, kRegisterBytes / Ratio, sizeof(T),
+                       trace_loaded<T, Ratio, Ratio, Vec<T>::kLanes>);
   std::memset(static_cast<void*>(dst.lane), 0, kRegisterBytes);
   for (int i = 0; i < Vec<T>::kLanes / Ratio; ++i) dst.lane[i * Ratio] = src[i];
 }
@@ -80,7 +109,9 @@ EMU_VECTOR void load_unpack4(Vec<T>& dst, const T* src) {
 template <class T>
 EMU_VECTOR void load_brc_datablock(Vec<T>& dst, const T* src) {
   check_aligned(src, kBlockBytes, "asc_loadalign_brc_datablock");
-  note_load(src, kBlockBytes);
+  ++active_counts->loads;
+  dst.flow =
+      flow_load(src, kBlockBytes, sizeof(T), trace_loaded<T, 1, 1, kBlockBytes / int{sizeof(T)}>);
   char* out = reinterpret_cast<char*>(dst.lane);
   for (int b = 0; b < kRegisterBytes; b += kBlockBytes) std::memcpy(out + b, src, kBlockBytes);
 }
@@ -91,13 +122,23 @@ EMU_VECTOR void load_brc_elem2datablock(Vec<T>& dst, const T* src) {
                 "asc_loadalign_brc_elem2datablock: element of 16 or 32 bits");
   constexpr int kBlockLanes = kBlockBytes / sizeof(T);
   check_aligned(src, 8 * sizeof(T), "asc_loadalign_brc_elem2datablock");
-  note_load(src, 8 * sizeof(T));
+  ++active_counts->loads;
+  dst.flow =
+      flow_load(src, 8 * sizeof(T), sizeof(T), trace_loaded<T, 1, kBlockLanes, Vec<T>::kLanes>);
   for (int i = 0; i < Vec<T>::kLanes; ++i) dst.lane[i] = src[i / kBlockLanes];
+}
+
+// Active lanes leave the registers; which ones, the mask decides.
+template <class T>
+EMU_VECTOR void leave(const Vec<T>& src, const Predicate& mask) {
+  flow_use(src.flow, active_bytes<T>(mask));
+  flow_use(mask.flow);
 }
 
 template <class T>
 EMU_VECTOR void store_lanes(T* dst, const Vec<T>& src, const Predicate& mask) {
   ++active_counts->stores;
+  leave(src, mask);
   if (all_active<T>(mask)) {
     vf_write(dst, kRegisterBytes);
     std::memcpy(static_cast<void*>(dst), src.lane, kRegisterBytes);
@@ -121,6 +162,7 @@ template <class Narrow, class Wide>
 EMU_VECTOR void store_packed(void* dst, const Vec<Wide>& src, const Predicate& mask) {
   check_aligned(dst, kBlockBytes, "asc_storealign_pack");
   ++active_counts->stores;
+  leave(src, mask);
   char* out = static_cast<char*>(dst);
   for (int i = 0; i < Vec<Wide>::kLanes; ++i) {
     if (!active<Wide>(mask, i)) continue;
@@ -138,6 +180,7 @@ EMU_VECTOR void store_blocks(T* dst, const Vec<T>& src, uint32_t block_stride,
   constexpr int kBlockLanes = kBlockBytes / sizeof(T);
   check_aligned(dst, kBlockBytes, "asc_storealign");
   ++active_counts->stores;
+  leave(src, mask);
   for (int b = 0; b < kRegisterBytes / kBlockBytes; ++b) {
     T* out = dst + b * block_stride * kBlockLanes;
     const T* in = src.lane + b * kBlockLanes;
@@ -221,7 +264,9 @@ EMU_VECTOR void asc_loadalign_deintlv(emu::Vec<T>& even, emu::Vec<T>& odd, __ubu
                                       int32_t offset = 0) {
   src += offset;
   emu::check_aligned(src, emu::kBlockBytes, "asc_loadalign_deintlv");
-  emu::note_load(src, 2 * emu::kRegisterBytes);
+  const emu::FlowPair flow = emu::load_two(src);
+  even.flow = emu::flow_moves(sizeof(T), emu::trace_deinterleaved<0, T>, flow.low, flow.high);
+  odd.flow = emu::flow_moves(sizeof(T), emu::trace_deinterleaved<1, T>, flow.low, flow.high);
   for (int i = 0; i < emu::Vec<T>::kLanes; ++i) {
     even.lane[i] = src[2 * i];
     odd.lane[i] = src[2 * i + 1];
@@ -246,6 +291,9 @@ template <class T>
 EMU_VECTOR void asc_storealign_1st(__ubuf__ T* dst, const emu::Vec<T>& src, int32_t offset) {
   dst += offset;
   emu::check_aligned(dst, sizeof(T), "asc_storealign_1st");
+  emu::ByteSet first;
+  first.set(0, sizeof(T));
+  emu::flow_use(src.flow, first);
   emu::note_store(dst, sizeof(T));
   *dst = src.lane[0];
 }
@@ -289,6 +337,9 @@ EMU_VECTOR void asc_gather(emu::Vec<D>& dst, __ubuf__ S* base, const emu::Vec<I>
                 "asc_gather: element types do not fit");
   emu::check_aligned(base, emu::kBlockBytes, "asc_gather");
   ++emu::active_counts->loads;
+  emu::flow_use(index.flow, emu::active_bytes<D>(mask));
+  emu::flow_use(mask.flow);
+  dst.flow = 0;
   for (int i = 0; i < emu::Vec<D>::kLanes; ++i) {
     emu::Bits<D> bits = 0;
     if (emu::active<D>(mask, i)) {
@@ -306,15 +357,20 @@ EMU_VECTOR void asc_gather_datablock(emu::Vec<T>& dst, __ubuf__ T* base, vector_
   constexpr int kBlockLanes = emu::kBlockBytes / sizeof(T);
   emu::check_aligned(base, emu::kBlockBytes, "asc_gather_datablock");
   ++emu::active_counts->loads;
+  emu::flow_use(index.flow, {{emu::low_bytes(emu::kRegisterBytes / emu::kBlockBytes * 4)}});
+  emu::flow_use(mask.flow);
   emu::Vec<T> loaded{emu::Raw{}};
   std::memset(static_cast<void*>(loaded.lane), 0, emu::kRegisterBytes);
   for (int b = 0; b < emu::kRegisterBytes / emu::kBlockBytes; ++b) {
-    bool any = false;
-    for (int i = 0; i < kBlockLanes; ++i) any |= emu::active<T>(mask, b * kBlockLanes + i);
-    if (!any) continue;
     const char* at = reinterpret_cast<const char*>(base) + index.lane[b];
-    emu::check_aligned(at, emu::kBlockBytes, "asc_gather_datablock index");
-    emu::vf_read(at, emu::kBlockBytes);
+    bool any = false;
+    for (int i = 0; i < kBlockLanes; ++i) {
+      if (!emu::active<T>(mask, b * kBlockLanes + i)) continue;
+      if (!any) emu::check_aligned(at, emu::kBlockBytes, "asc_gather_datablock index");
+      any = true;
+      emu::vf_read(at + i * sizeof(T), sizeof(T));
+    }
+    if (!any) continue;
     std::memcpy(static_cast<void*>(loaded.lane + b * kBlockLanes), at, emu::kBlockBytes);
   }
   emu::commit<emu::Merge::kZeroing>(dst, loaded, mask);
@@ -333,6 +389,7 @@ EMU_VECTOR void asc_gather(emu::Vec<T>& dst, const emu::Vec<T>& src, const emu::
   for (int i = 0; i < emu::Vec<T>::kLanes; ++i) {
     result.lane[i] = src.lane[static_cast<emu::Bits<I>>(index.lane[i]) % emu::Vec<T>::kLanes];
   }
+  result.flow = emu::flow_all(emu::kEveryByte, {.a = src.flow, .b = index.flow});
   dst = result;
 }
 
@@ -345,6 +402,12 @@ EMU_VECTOR void asc_scatter(__ubuf__ T* base, const emu::Vec<T>& src, const emu:
   constexpr int kCount = emu::Vec<T>::kLanes / kStep;
   emu::check_aligned(base, emu::kBlockBytes, "asc_scatter");
   ++emu::active_counts->stores;
+  emu::ByteSet stored = emu::active_bytes<T>(mask);
+  for (uint64_t& word : stored.word)
+    word &= emu::low_bytes(sizeof(T)) * emu::kElementBits<sizeof(T) * kStep>;
+  emu::flow_use(src.flow, stored);
+  emu::flow_use(index.flow, stored);
+  emu::flow_use(mask.flow);
   emu::LaneOf<emu::Bits<I>, kCount> taken;
   for (int i = 0; i < kCount; ++i) {
     if (!emu::active<T>(mask, i * kStep)) continue;
@@ -367,12 +430,14 @@ EMU_VECTOR void asc_loadalign(vector_bool& dst, __ubuf__ uint32_t* src, int32_t 
   const char* at = reinterpret_cast<const char*>(src) + offset;
   emu::check_aligned(at, 32, "asc_loadalign of a predicate");
   emu::note_load(at, sizeof(dst.word));
+  dst.flow = 0;
   std::memcpy(dst.word, at, sizeof(dst.word));
 }
 EMU_VECTOR void asc_loadalign_upsample(vector_bool& dst, __ubuf__ uint32_t* src, int32_t offset) {
   const char* at = reinterpret_cast<const char*>(src) + offset;
   emu::check_aligned(at, 16, "asc_loadalign_upsample of a predicate");
   emu::note_load(at, 16);
+  dst.flow = 0;
   uint32_t in[4];
   std::memcpy(in, at, sizeof(in));
   for (int w = 0; w < 4; ++w) {
@@ -384,6 +449,7 @@ EMU_VECTOR void asc_loadalign_downsample(vector_bool& dst, __ubuf__ uint32_t* sr
   const char* at = reinterpret_cast<const char*>(src) + offset;
   emu::check_aligned(at, 32, "asc_loadalign_downsample of a predicate");
   emu::note_load(at, 64);
+  dst.flow = 0;
   uint64_t in[8];
   std::memcpy(in, at, sizeof(in));
   for (int w = 0; w < 4; ++w) {
@@ -393,12 +459,14 @@ EMU_VECTOR void asc_loadalign_downsample(vector_bool& dst, __ubuf__ uint32_t* sr
 EMU_VECTOR void asc_storealign(__ubuf__ uint32_t* dst, vector_bool src, int32_t offset) {
   char* at = reinterpret_cast<char*>(dst) + offset;
   emu::check_aligned(at, 32, "asc_storealign of a predicate");
+  emu::flow_use(src.flow);
   emu::note_store(at, sizeof(src.word));
   std::memcpy(at, src.word, sizeof(src.word));
 }
 EMU_VECTOR void asc_storealign_pack(__ubuf__ uint32_t* dst, vector_bool src, int32_t offset) {
   char* at = reinterpret_cast<char*>(dst) + offset;
   emu::check_aligned(at, 16, "asc_storealign_pack of a predicate");
+  emu::flow_use(src.flow);
   emu::note_store(at, 16);
   uint32_t out[4];
   for (int w = 0; w < 4; ++w) out[w] = static_cast<uint32_t>(emu::even_bits(src.word[w]));

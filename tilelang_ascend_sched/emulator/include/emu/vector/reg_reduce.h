@@ -57,6 +57,12 @@ EMU_VECTOR Extreme<T> extreme(const Vec<T>& src, const Predicate& mask, int firs
   return best;
 }
 
+// A reduction takes all the active lanes.
+template <class T>
+EMU_VECTOR Flow flow_of_active(const Vec<T>& src, const Predicate& mask) {
+  return flow_all(active_bytes<T>(mask), {.a = src.flow, .mask = mask.flow});
+}
+
 template <class T>
 EMU_VECTOR void clear(Vec<T>& v) {
   std::memset(static_cast<void*>(v.lane), 0, kRegisterBytes);
@@ -67,6 +73,7 @@ template <bool Maximum, class T>
 EMU_VECTOR void reduce_extreme(Vec<T>& dst, const Vec<T>& src, const Predicate& mask) {
   count<T>();
   const Extreme<T> best = extreme<Maximum>(src, mask, 0, Vec<T>::kLanes);
+  dst.flow = flow_of_active(src, mask);
   clear(dst);
   dst.lane[0] = best.value;
   as_bits(dst).lane[1] = static_cast<Bits<T>>(best.index);
@@ -78,6 +85,7 @@ EMU_VECTOR void reduce_blocks(Vec<T>& dst, const Vec<T>& src, const Predicate& m
   constexpr int kBlockLanes = kBlockBytes / sizeof(T);
   count<T>();
   Vec<T> r{Raw{}};
+  r.flow = flow_of_active(src, mask);
   clear(r);
   for (int b = 0; b < kRegisterBytes / kBlockBytes; ++b) {
     r.lane[b] = extreme<Maximum>(src, mask, b * kBlockLanes, (b + 1) * kBlockLanes).value;
@@ -99,6 +107,7 @@ EMU_VECTOR void asc_reduce_sum(emu::Vec<D>& dst, const emu::Vec<S>& src, vector_
   emu::count<S>();
   D lanes[emu::Vec<S>::kLanes];
   emu::load_active(lanes, src, mask);
+  dst.flow = emu::flow_of_active(src, mask);
   emu::clear(dst);
   dst.lane[0] = emu::tree_sum(lanes, emu::Vec<S>::kLanes);
 }
@@ -127,6 +136,7 @@ EMU_VECTOR void asc_reduce_sum_datablock(emu::Vec<T>& dst, const emu::Vec<T>& sr
   emu::count<T>();
   T lanes[emu::Vec<T>::kLanes];
   emu::load_active(lanes, src, mask);
+  dst.flow = emu::flow_of_active(src, mask);
   emu::clear(dst);
   for (int b = 0; b < emu::kRegisterBytes / emu::kBlockBytes; ++b) {
     dst.lane[b] = emu::tree_sum(lanes + b * kBlockLanes, kBlockLanes);
@@ -138,6 +148,7 @@ EMU_VECTOR void asc_pair_reduce_sum(emu::Vec<T>& dst, const emu::Vec<T>& src, ve
   emu::count<T>();
   T lanes[emu::Vec<T>::kLanes];
   emu::load_active(lanes, src, mask);
+  dst.flow = emu::flow_of_active(src, mask);
   emu::clear(dst);
   for (int i = 0; i < emu::Vec<T>::kLanes / 2; ++i) {
     dst.lane[i] = emu::AddOp::apply(lanes[2 * i], lanes[2 * i + 1]);
@@ -155,6 +166,7 @@ EMU_VECTOR void asc_pair_reduce_sum(emu::Vec<T>& dst, const emu::Vec<T>& src, ve
       dst = r;                                                                     \
     } else {                                                                       \
       std::memcpy(static_cast<void*>(dst.lane), r.lane, (RESULTS) * sizeof(D));    \
+      dst.flow = emu::flow_all(emu::kEveryByte, {.a = r.flow, .b = dst.flow});     \
     }                                                                              \
   }
 EMU_REDUCTION(vcadd, asc_reduce_sum, 1)
