@@ -22,8 +22,6 @@ AT_ONCE = 8
 """Programs that are compiled together."""
 A_PROCESS = 64
 """Programs that one process tries."""
-
-
 SECONDS = 120
 """Of CPU that a process may take over programs compiled together; only against hanging."""
 
@@ -31,17 +29,19 @@ SECONDS = 120
 @click.command()
 @click.option("--programs", default=200, help="How many to try.")
 @click.option("--seed", default=0, help="Of the first program; the others follow.")
-@click.option("--passes", default="ours", help="A value of tl.ascend_sched.passes, or stock.")
+@click.option("--passes", default="ours", help="As in tl.ascend_sched.passes; or stock, or mixed.")
 @click.option("--mutants", default=0, help="Changed kernels to try for each program.")
 @click.option("--log", type=click.Path(path_type=Path), help="Also append outcomes, as JSON lines.")
+@click.option("--small", is_flag=True, help="Show the smallest program with the seed's outcome.")
 @click.option("--worker", default=0, hidden=True, help="Be a process that tries as many at once.")
 def main(
-    programs: int, seed: int, passes: str, mutants: int, log: Path | None, worker: int
+    programs: int, seed: int, passes: str, mutants: int, log: Path | None, small: bool, worker: int
 ) -> None:
     """Try random kernels and compare what the check, the emulator and numpy say."""
+    if small:
+        return _show_small(seed, passes)
     if worker:
-        _work(range(seed, seed + programs), passes, mutants, worker)
-        return
+        return _work(range(seed, seed + programs), passes, mutants, worker)
     from tests.fuzz.judge import AGREED
 
     outcomes: Counter[str] = Counter()
@@ -50,10 +50,11 @@ def main(
         outcomes[line["kind"]] += 1
         tried.update(line["features"])
         if line["kind"] not in AGREED:
-            print(f"{line['name']} ({passes}): {line['kind']}\n{line['detail']}", flush=True)
+            words = f"{line['name']} ({line['passes']}): {line['kind']}\n{line['detail']}"
+            print(words, flush=True)
         if log is not None:
             with log.open("a") as file:
-                file.write(json.dumps({"passes": passes, **line}) + "\n")
+                file.write(json.dumps(line) + "\n")
     print("\noutcomes")
     for kind, number in outcomes.most_common():
         print(f"{number:7} {kind}")
@@ -74,7 +75,8 @@ def _outcomes(seeds: range, passes: str, mutants: int) -> Iterator[dict[str, Any
                 _, died = yield from _process(range(seed, seed + 1), passes, mutants, 1)
                 if died:
                     name = f"k{seed}"
-                    yield {"name": name, "kind": "no end", "detail": died, "features": []}
+                    what = {"kind": "no end", "detail": died, "features": []}
+                    yield {"name": name, "passes": passes, **what}
             at = again.stop
 
 
@@ -109,7 +111,7 @@ def _work(seeds: range, passes: str, mutants: int, at_once: int) -> None:
     from tests.fuzz.features import features
     from tests.fuzz.generate import generate
     from tests.fuzz.judge import judge
-    from tests.fuzz.lowering import ours
+    from tests.fuzz.lowering import MIXED, mixture, ours
 
     with tempfile.TemporaryDirectory() as folder:
         for first in range(seeds.start, seeds.stop, at_once):
@@ -120,6 +122,7 @@ def _work(seeds: range, passes: str, mutants: int, at_once: int) -> None:
             outcomes = [
                 {
                     "name": outcome.program.name,
+                    "passes": mixture(outcome.program.name) if passes == MIXED else passes,
                     "kind": outcome.kind,
                     "detail": outcome.detail,
                     "features": [] if outcome.mutant else sorted(features(outcome.program)),
@@ -127,6 +130,26 @@ def _work(seeds: range, passes: str, mutants: int, at_once: int) -> None:
                 for outcome in judge(programs, Path(folder), passes, mutants)
             ]
             print("\n" + json.dumps({"next": part.stop, "outcomes": outcomes}), flush=True)
+
+
+def _show_small(seed: int, passes: str) -> None:
+    import tilelang_ascend_sched  # noqa: F401  # as above
+    from tests.fuzz.generate import generate
+    from tests.fuzz.judge import Outcome, judge
+    from tests.fuzz.lowering import ours
+    from tests.fuzz.model import Program
+    from tests.fuzz.shrink import shrink
+    from tests.fuzz.source import write
+
+    program = generate(seed, ours(passes))
+    with tempfile.TemporaryDirectory() as folder:
+
+        def outcome(candidate: Program) -> Outcome:
+            return judge([candidate], Path(folder), passes)[0]
+
+        kind = outcome(program).kind
+        small = shrink(program, lambda candidate: outcome(candidate).kind == kind)
+        print(write(small), small, f"\n{kind}", outcome(small).detail, sep="\n")
 
 
 if __name__ == "__main__":

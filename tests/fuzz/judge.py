@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
@@ -19,7 +19,7 @@ from tests.fuzz.mutants import pick
 from tilelang_ascend_sched.emulator.result import Finding
 from tilelang_ascend_sched.verify import NOT_PROVEN, REFUSED, VerifyReport
 
-NUMBERS = (0, 1, 4)
+NUMBERS = (4, 0, 1)
 """Values of ``n`` that a program with a run-time number is run with."""
 STARVED = ("MTE1", "MTE2", "MTE3", "FIX", "M", "V")
 MORE = 4
@@ -63,13 +63,12 @@ def arguments(program: Program, arrays: dict[str, np.ndarray], n: int) -> dict[s
     return given | {"n": n, "N": np.zeros((n, 8), np.float32), "m": len(arrays["X"])}
 
 
-def policies(program: Program) -> tuple[str, ...]:
-    """Of the emulator, one of the starving ones by the program's name."""
-    return ("lazy", "random", f"starve:{STARVED[_number(program) % len(STARVED)]}")
-
-
 def _number(program: Program) -> int:
     return sum(program.name.encode())
+
+
+Run: TypeAlias = tuple[int, dict[str, np.ndarray], tuple[str, ...]]
+"""``n``, the tensors, and the policies of the emulator."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +79,11 @@ class Trial:
     text: str
     batch: Batch
 
-    def complaints(
-        self, inputs: Sequence[tuple[int, dict[str, np.ndarray]]], policies: Sequence[str]
-    ) -> list[str]:
+    def complaints(self, runs: Sequence[Run]) -> list[str]:
         """What the emulator finds, and which numbers are wrong."""
         found: list[str] = []
         written = [name for name in ("Y", "Z", "C") if name in self.batch.parameters(self.text)]
-        for n, arrays in inputs:
+        for n, arrays, policies in runs:
             expected = meaning.run(self.program, arrays, n)
             for seed, policy in enumerate(policies, _number(self.program)):
                 given = arguments(self.program, arrays, n)
@@ -112,18 +109,22 @@ class Trial:
         return finding.kind == "race-simd" and any("ascend_nd2nz_scatter" in line for line in lines)
 
 
-def usual(program: Program) -> list[tuple[int, dict[str, np.ndarray]]]:
-    """Inputs that every program is run with."""
+def usual(program: Program) -> list[Run]:
+    """What every program is run with; the starving policy goes by its name."""
+    starve = f"starve:{STARVED[_number(program) % len(STARVED)]}"
     numbers = NUMBERS if program.dynamic else (0, 0)
-    return [(n, meaning.inputs(program, seed)) for seed, n in enumerate(numbers)]
+    return [
+        (n, meaning.inputs(program, seed), ("random",) if seed else ("lazy", "random", starve))
+        for seed, n in enumerate(numbers)
+    ]
 
 
-def spoken_of(program: Program, report: VerifyReport) -> list[tuple[int, dict[str, np.ndarray]]]:
+def spoken_of(program: Program, report: VerifyReport) -> list[Run]:
     """Inputs that a refusal speaks of, as far as the program may be called with them; and others.
 
     Elements are named by their byte, all of them of four bytes.
     """
-    found = []
+    found: list[Run] = []
     for number, finding in enumerate(report.findings[:3]):
         arrays, n = meaning.inputs(program, seed=number), NUMBERS[-1]
         for name, at, value in re.findall(r"(\w+)(?:\[(\d+)\])? = (-?\d+)", finding.inputs):
@@ -131,18 +132,20 @@ def spoken_of(program: Program, report: VerifyReport) -> list[tuple[int, dict[st
                 n = min(int(value), SLOTS)
             elif name in meaning.LARGEST:
                 arrays[name].flat[int(at) // 4] = min(max(int(value), 0), meaning.LARGEST[name])
-        found.append((n, arrays))
+        found.append((n, arrays, EVERY_POLICY))
     others = range(2, 2 + MORE)
     longer = meaning.LARGEST["Q"]
-    return found + [(seed % SLOTS, meaning.inputs(program, seed, longer)) for seed in others]
+    return found + [
+        (seed % SLOTS, meaning.inputs(program, seed, longer), EVERY_POLICY) for seed in others
+    ]
 
 
 def compare(trial: Trial, report: VerifyReport, what: str = "", *, warned: bool = False) -> Outcome:
     """What the three say of one lowered program, or of a mutant of it."""
     program = trial.program
-    wrong = trial.complaints(usual(program), policies(program))
+    wrong = trial.complaints(usual(program))
     if not wrong and report.verdict == REFUSED:
-        wrong = trial.complaints(spoken_of(program, report), EVERY_POLICY)
+        wrong = trial.complaints(spoken_of(program, report))
     kind = _kind(report.verdict, wrong)
     if what:
         kind = f"mutant {kind}"

@@ -131,13 +131,8 @@ def test_their_neighbours_are_right(passes: str, tmp_path: Path) -> None:
         assert outcome.kind == RIGHT, outcome.detail
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="The check takes a scalar read for open until a flag says otherwise, though what a "
-    "guard decides on has been read before the guard's body is issued",
-)
 def test_what_a_guard_reads_is_read_before_its_body(tmp_path: Path) -> None:
-    """Without scheduling; the tile and the integers, which are not used again, share bytes."""
+    """The check took the read for open: the tile and the integers share bytes, no flag between."""
     integers = Load(Ref("int0"), "U", Expr(), ROW)
     test = Condition(Expr(((1, UbCell("int0", 0)),)), Expr(constant=2))
     guard = If(test, (Load(Ref("a"), "X", Expr(), ROW),))
