@@ -59,6 +59,8 @@ struct Access {
   bool exact = true;
   // The region is all that can be accessed; otherwise it is only what the code names.
   bool bounded = true;
+  // A condition without which more than the region may be accessed; not defined: there is none.
+  tvm::PrimExpr stays;
   // Told by the operands' own access masks, which is what cost figures go by.
   bool declared = true;
   // Memory that is allocated inside the statement: nothing outside can meet it.

@@ -47,6 +47,14 @@ bool AddsOffsets(const CallNode* call, std::string_view name) {
   return std::ranges::find(kAddressing, name) != std::end(kAddressing);
 }
 
+// A pointer to one element that is kept in a variable is one that is moved on; its user may as well
+// name all that it will come to (`T.simd.make_ubuf_ptr`).
+bool MayMoveOn(const PrimExpr& kept) {
+  const auto* call = kept.as<CallNode>();
+  return kept.dtype().is_handle() && call != nullptr && call->op.same_as(tvm::tl::access_ptr()) &&
+         call->args.size() >= 3 && is_one(call->args[1]);
+}
+
 int64_t MaskOf(const PrimExpr& arg) {
   const auto* mask = arg.as<IntImmNode>();
   if (mask == nullptr) TVM_FFI_THROW(InternalError) << "an access mask must be constant: " << arg;
@@ -199,8 +207,12 @@ AccessCollector::Box AccessCollector::PointBox(const Buffer& buffer, const Array
 }
 
 // The run fills inner dimensions before it goes on in outer ones.
-AccessCollector::Box AccessCollector::RunBox(const BufferLoadNode* load,
-                                             const PrimExpr& extent) const {
+AccessCollector::Box AccessCollector::RunBox(const BufferLoadNode* load, const PrimExpr& extent,
+                                             Access* access) const {
+  auto stays = [&](const PrimExpr& condition) {
+    const PrimExpr opened = Unbound(condition);
+    access->stays = access->stays.defined() ? access->stays && opened : opened;
+  };
   const Array<PrimExpr>& shape = load->buffer->shape;
   std::vector<Range> box(shape.size());
   const auto* elements = extent.as<IntImmNode>();
@@ -214,8 +226,10 @@ AccessCollector::Box AccessCollector::RunBox(const BufferLoadNode* load,
       box[i] = Range::FromMinExtent(load->indices[i], one);
     } else if (placed && length != nullptr && steps < length->value) {
       box[i] = Range::FromMinExtent(load->indices[i], IntImm(load->indices[i].dtype(), steps));
+      if (i > 0) stays(load->indices[i] + IntImm(load->indices[i].dtype(), steps) <= shape[i]);
       steps = 1;
     } else {
+      if (placed && i > 0) stays(load->indices[i] == 0);
       box[i] = Range::FromMinExtent(make_zero(shape[i].dtype()), shape[i]);
       steps = placed && length != nullptr ? (steps + length->value - 1) / length->value : 1;
     }
@@ -249,7 +263,8 @@ void AccessCollector::VisitPointer(const CallNode* op, const BufferLoadNode* loa
   // An instruction may leave elements out, by a mask or by its form of distribution.
   access.exact = false;
   access.bounded = !unbounded_;
-  AddMemory(MaskOf(op->args[2]), load->buffer, RunBox(load, op->args[1]), std::move(access));
+  const Box box = RunBox(load, op->args[1], &access);
+  AddMemory(MaskOf(op->args[2]), load->buffer, box, std::move(access));
   for (const PrimExpr& index : load->indices) VisitExpr(index);
   VisitExpr(op->args[1]);
 }
@@ -378,7 +393,9 @@ void AccessCollector::VisitStmt_(const BufferStoreNode* op) {
   access.exact = !op->predicate.has_value();
   const Box box = PointBox(op->buffer, op->indices, &access);
   AddMemory(kWrites, op->buffer, box, std::move(access));
+  const bool outside = std::exchange(unbounded_, unbounded_ || MayMoveOn(op->value));
   StmtExprVisitor::VisitStmt_(op);
+  unbounded_ = outside;
 }
 
 void AccessCollector::VisitStmt_(const ForNode* op) {

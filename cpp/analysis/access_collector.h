@@ -33,8 +33,10 @@ class AccessCollector : public tvm::tirx::StmtExprVisitor {
   // One element a dimension; a vector index gets an iterator for its lanes.
   Box PointBox(const tvm::tirx::Buffer& buffer, const tvm::ffi::Array<tvm::PrimExpr>& indices,
                Access* access);
-  // A run of elements in row-major order from `load` on.
-  Box RunBox(const tvm::tirx::BufferLoadNode* load, const tvm::PrimExpr& extent) const;
+  // A run of elements in row-major order from `load` on, as long as no part of it goes on behind
+  // the end of a row: the condition for that is added to `access`.
+  Box RunBox(const tvm::tirx::BufferLoadNode* load, const tvm::PrimExpr& extent,
+             Access* access) const;
 
   void VisitRegion(const tvm::tirx::CallNode* op);
   void VisitPointer(const tvm::tirx::CallNode* op, const tvm::tirx::BufferLoadNode* load);

@@ -1,52 +1,52 @@
-"""Random small loop nests, as data: their TIR, and the bytes that each execution of a task touches.
+"""Small loop nests as data, and the TIR of them.
 
-What a program touches is worked out from the data alone, so that it can judge the analysis of the
-TIR.
+``execution`` works out from the same data what each execution of a task touches, so that it can
+judge the analysis of the TIR.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import tilelang  # noqa: F401  # puts its TVM on the path
-from hypothesis import strategies as st
 from tvm import tirx
 
-from tests.passes.tir import kernel_root
+from tests.passes.tir import call, kernel_root, seq
 
 ROWS = 64
 COLUMNS = 16
-SIZES = (0, 1, 3)
-"""Values of the symbolic size at which programs are executed."""
-
-Bytes = frozenset[tuple[str, int]]
+TILES = ("a", "b")
+UNBOUND = 3
+"""Turns of a loop whose bound no variable of that name gives."""
+OWNED = "b"
+"""The tile that loops may own; no pointer is bound over its data."""
 
 
 @dataclass(frozen=True)
 class Index:
-    """``((sum of factors * loop variables) + offset [+ n]) [// divisor] [% modulus]``."""
+    """``(sum of factors * loop variables + offset [+ n] [+ bound] [+ cell]) // divisor % modulus``.
 
-    factors: tuple[int, int]
-    offset: int
+    factors: of the loops around, the outermost first. bound: name of a variable that a ``Bind``
+    around has bound, if it has. cell: a scalar in memory. modulus 0: none.
+    """
+
+    factors: tuple[int, ...] = ()
+    offset: int = 0
     sized: bool = False
+    bound: str = ""
+    cell: str = ""
     divisor: int = 1
     modulus: int = 0
 
-    def value(self, loops: tuple[int, ...], n: int) -> int:
-        total = self.offset + n * self.sized
-        total += sum(f * i for f, i in zip(self.factors, loops, strict=False))
-        total //= self.divisor
-        return total % self.modulus if self.modulus else total
 
-    def expr(self, loops: tuple[tirx.Var, ...], n: tirx.Var) -> tirx.PrimExpr:
-        total = tirx.IntImm("int32", self.offset) + (n if self.sized else 0)
-        for factor, variable in zip(self.factors, loops, strict=False):
-            total = total + variable * factor
-        if self.divisor > 1:
-            total = tirx.floordiv(total, tirx.IntImm("int32", self.divisor))
-        return tirx.floormod(total, tirx.IntImm("int32", self.modulus)) if self.modulus else total
+@dataclass(frozen=True)
+class Condition:
+    """``index < bound``, or its opposite where ``negated``."""
+
+    index: Index
+    bound: int
+    negated: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,35 +63,72 @@ class Slice:
 
 @dataclass(frozen=True)
 class Flat:
-    """``count`` elements from ``first`` on of a tile seen as one row of ``bits``-bit values."""
+    """``count`` elements from ``first`` on of a tile seen as one row of ``bits``-bit values.
+
+    pointer: name of a pointer that a ``Point`` around has bound, if it has: of that one's tile,
+    from where it points to. Otherwise of ``buffer``.
+    """
 
     buffer: str
     bits: int
     first: Index
     count: int
     write: bool
+    pointer: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """``count`` elements from a place on, row after row: what a pointer of an instruction names."""
+
+    buffer: str
+    row: Index
+    column: int
+    count: int
+    write: bool
 
 
 @dataclass(frozen=True)
 class Strided:
-    """Elements ``column + step * c`` of one row, for ``count`` values of c, each written."""
+    """Elements ``column + step * c`` of one row, for ``count`` values of c, each written.
+
+    stepped: written as a loop of that step.
+    """
 
     buffer: str
     row: Index
     column: int
     step: int
     count: int
+    stepped: bool = False
 
 
 @dataclass(frozen=True)
 class Scalar:
-    """A scalar variable."""
+    """A scalar in memory; ``value`` is what is written, None for a read."""
 
     buffer: str
-    write: bool
+    value: Index | None
 
 
-Access = Slice | Flat | Strided | Scalar
+@dataclass(frozen=True)
+class Local:
+    """A variable that the task binds for the accesses behind it, as ``bound`` of their indices."""
+
+    name: str
+    value: Index
+    body: tuple[Access, ...]
+
+
+@dataclass(frozen=True)
+class Under:
+    """Accesses under a condition inside the task."""
+
+    test: Condition
+    body: tuple[Access, ...]
+
+
+Access: TypeAlias = "Slice | Flat | Run | Strided | Scalar | Local | Under"
 
 
 @dataclass(frozen=True)
@@ -100,276 +137,276 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Guarded:
-    """Under ``index < bound``, or its opposite where ``negated``."""
+class Bind:
+    """A variable for the statements behind it in its sequence, and inside them."""
 
-    index: Index
-    bound: int
-    negated: bool
-    body: tuple[Task, ...]
+    name: str
+    value: Index
+
+
+@dataclass(frozen=True)
+class Point:
+    """A pointer to the first element of a row of a tile, for the statements behind it."""
+
+    name: str
+    buffer: str
+    row: Index
+
+
+@dataclass(frozen=True)
+class Guarded:
+    test: Condition
+    body: tuple[Task | Loop, ...]
 
 
 @dataclass(frozen=True)
 class Loop:
-    """``extent`` turns; -1 means ``n``."""
+    """Values from ``start`` on, ``step`` apart, below ``start + extent``.
 
-    extent: int
-    body: tuple[Task | Guarded | Loop, ...]
-
-
-Statement = Task | Guarded | Loop
-
-
-@dataclass(frozen=True)
-class Execution:
-    """One execution of a task.
-
-    path: for each body around it, outermost first: number of the body, unit, iteration.
+    extent: a number, ``n``, or the name of a bound variable, of which the rest by 4 counts.
     """
 
-    task: int
-    path: tuple[tuple[int, int, int], ...]
-    reads: Bytes
-    writes: Bytes
+    extent: int | str
+    body: tuple[Statement, ...]
+    start: int = 0
+    step: int = 1
+
+
+Statement: TypeAlias = "Task | Bind | Point | Guarded | Loop"
 
 
 @dataclass(frozen=True)
 class Program:
+    """owners: the depth of the loops that own ``OWNED``, if all its accesses are inside such.
+
+    versions: how many the program asks for. hints: operands ``annotate`` writes into the root and
+    the loops, see :func:`Program.function`.
+    """
+
     body: tuple[Statement, ...]
+    owners: int | None = None
+    versions: int | None = None
 
-    def function(self) -> tirx.PrimFunc:
-        """The kernel, not yet divided into units."""
+    def __post_init__(self) -> None:
+        if self.owners is not None and not all_inside(self.body, self.owners):
+            object.__setattr__(self, "owners", None)
+        if self.owners is None:
+            object.__setattr__(self, "versions", None)
+
+    def function(self, hints: tuple[tuple[str, str, int, bool], ...] = ()) -> tirx.PrimFunc:
+        """The kernel, not yet divided into units.
+
+        hints: rows (buffer, buffer, across, conflict) for every body, as NormalizeConflictHints
+        leaves them; across: 1 between iterations, 0 within one, -1 both.
+        """
         n = tirx.Var("n", "int32")
-        names = _Names()
-        return kernel_root(*_stmts(self.body, (), n, names), params=(n,))
+        writer = _Writer(self, n, hints)
+        function = kernel_root(*writer.statements(self.body, _Scope()), params=(n,))
+        root = function.body
+        annotations: dict[str, Any] = {}
+        if hints:
+            annotations["tl.root_conflict_hints"] = writer.hints()
+        if self.versions is not None:
+            annotations["tl.buffer_versions_map"] = {writer.tile(OWNED).data: self.versions}
+        block = tirx.SBlock([], [], [], root.name_hint, root.body, annotations=annotations)
+        return function.with_body(block)
 
-    def executions(self, n: int) -> list[Execution]:
-        found: list[Execution] = []
-        _execute(self.body, (), n, _Numbers(), 0, (), found)
-        return found
+
+def all_inside(body: tuple[Statement, ...], depth: int) -> bool:
+    """Whether all accesses to ``OWNED`` are inside loops of that depth."""
+    for statement in body:
+        if isinstance(statement, Loop):
+            if depth > 0 and not all_inside(statement.body, depth - 1):
+                return False
+        elif isinstance(statement, Guarded):
+            if not all_inside(statement.body, depth):
+                return False
+        elif isinstance(statement, Task) and OWNED in buffers(statement.accesses):
+            return False
+    return True
 
 
-class _Names:
-    def __init__(self) -> None:
-        self.tiles: dict[str, tirx.Buffer] = {}
-        self.views: dict[tuple[str, int], tirx.Buffer] = {}
-        self.scalars: dict[str, tirx.Buffer] = {}
+def buffers(accesses: tuple[Access, ...]) -> set[str]:
+    found: set[str] = set()
+    for access in accesses:
+        if isinstance(access, Local | Under):
+            found |= buffers(access.body)
+        else:
+            found.add(access.buffer)
+    return found
+
+
+@dataclass(frozen=True)
+class _Scope:
+    loops: tuple[tirx.Var, ...] = ()
+    bound: dict[str, tirx.Var] = field(default_factory=dict)
+
+    def inside(self, loop: tirx.Var) -> _Scope:
+        return replace(self, loops=(*self.loops, loop))
+
+    def knowing(self, name: str, variable: tirx.Var) -> _Scope:
+        return replace(self, bound={**self.bound, name: variable})
+
+
+class _Writer:
+    def __init__(
+        self, program: Program, n: tirx.Var, hints: tuple[tuple[str, str, int, bool], ...]
+    ) -> None:
+        self.program = program
+        self.n = n
+        self.rows = hints
+        self.known: dict[tuple[Any, ...], tirx.Buffer] = {}
 
     def tile(self, name: str) -> tirx.Buffer:
-        if name not in self.tiles:
-            shape = (ROWS, COLUMNS)
-            self.tiles[name] = tirx.decl_buffer(shape, "float32", name, scope="shared.dyn")
-        return self.tiles[name]
+        return self._buffer((name,), (ROWS, COLUMNS), "float32", name, scope="shared.dyn")
 
-    def view(self, name: str, bits: int) -> tirx.Buffer:
-        key = (name, bits)
-        if key not in self.views:
-            shape = (ROWS * COLUMNS * 32 // bits,)
-            self.views[key] = tirx.decl_buffer(
-                shape, f"float{bits}", name + "_view", data=self.tile(name).data, scope="shared.dyn"
-            )
-        return self.views[key]
+    def view(self, data: tirx.Var, bits: int) -> tirx.Buffer:
+        key, shape = (data, bits), (ROWS * COLUMNS * 32 // bits,)
+        return self._buffer(key, shape, f"float{bits}", "view", data=data, scope="shared.dyn")
 
     def scalar(self, name: str) -> tirx.Buffer:
-        if name not in self.scalars:
-            self.scalars[name] = tirx.decl_buffer((1,), "int32", name, scope="local.var")
-        return self.scalars[name]
+        return self._buffer((name,), (1,), "int32", name, scope="local.var")
+
+    def _buffer(self, key: tuple[Any, ...], shape: Any, *rest: Any, **more: Any) -> tirx.Buffer:
+        if key not in self.known:
+            self.known[key] = tirx.decl_buffer(shape, *rest, **more)
+        return self.known[key]
+
+    def named(self, name: str) -> tirx.Var:
+        return (self.tile(name) if name in TILES else self.scalar(name)).data
+
+    def hints(self) -> list[list[Any]]:
+        return [
+            [self.named(a), self.named(b), _int(across), tirx.IntImm("bool", conflict)]
+            for a, b, across, conflict in self.rows
+        ]
+
+    def statements(self, body: tuple[Statement, ...], scope: _Scope) -> list[tirx.Stmt]:
+        made: list[tirx.Stmt] = []
+        for statement in body:
+            if isinstance(statement, Bind):
+                variable = tirx.Var(statement.name, "int32")
+                made.append(tirx.Bind(variable, self.index(statement.value, scope)))
+                scope = scope.knowing(statement.name, variable)
+            elif isinstance(statement, Point):
+                variable = tirx.Var(statement.name, _pointer_type())
+                place = [self.index(statement.row, scope), _int(0)]
+                made.append(tirx.Bind(variable, self.pointer(statement.buffer, place, 1, 3)))
+                scope = scope.knowing(statement.name, variable)
+            else:
+                made.append(self.statement(statement, scope))
+        return made
+
+    def statement(self, statement: Task | Guarded | Loop, scope: _Scope) -> tirx.Stmt:
+        if isinstance(statement, Task):
+            body = seq(*self.accesses(statement.accesses, scope))
+            return tirx.AttrStmt(_int(0), "tl.ascend_task", _int(1), body)
+        if isinstance(statement, Guarded):
+            body = seq(*(self.statement(each, scope) for each in statement.body))
+            return tirx.IfThenElse(self.test(statement.test, scope), body, None)
+        depth = len(scope.loops)
+        variable = tirx.Var(f"i{depth}", "int32")
+        body = seq(*self.statements(statement.body, scope.inside(variable)))
+        annotations: dict[str, Any] = {}
+        if self.program.owners == depth:
+            annotations["multi_buffer_eligible"] = [self.tile(OWNED).data]
+        if self.rows:
+            annotations["conflict_hint"] = self.hints()
+        return tirx.For(
+            variable,
+            _int(statement.start),
+            self.extent(statement.extent, scope),
+            tirx.ForKind.SERIAL,
+            body,
+            annotations=annotations,
+            step=None if statement.step == 1 else _int(statement.step),
+        )
+
+    def extent(self, extent: int | str, scope: _Scope) -> tirx.PrimExpr:
+        if isinstance(extent, int):
+            return _int(extent)
+        if extent == "n":
+            return self.n
+        bound = scope.bound.get(extent)
+        return _int(UNBOUND) if bound is None else tirx.floormod(bound, _int(4))
+
+    def index(self, index: Index, scope: _Scope) -> tirx.PrimExpr:
+        total: tirx.PrimExpr = _int(index.offset)
+        for factor, variable in zip(index.factors, scope.loops, strict=False):
+            total = total + variable * factor
+        if index.sized:
+            total = total + self.n
+        if index.bound in scope.bound:
+            total = total + scope.bound[index.bound]
+        if index.cell:
+            total = total + tirx.BufferLoad(self.scalar(index.cell), [_int(0)])
+        if index.divisor > 1:
+            total = tirx.floordiv(total, _int(index.divisor))
+        return tirx.floormod(total, _int(index.modulus)) if index.modulus else total
+
+    def test(self, test: Condition, scope: _Scope) -> tirx.PrimExpr:
+        condition = self.index(test.index, scope) < test.bound
+        return tirx.Not(condition) if test.negated else condition
+
+    def pointer(self, buffer: str, place: list[Any], count: int, mask: int) -> tirx.PrimExpr:
+        load = tirx.BufferLoad(self.tile(buffer), place)
+        op = tirx.op.Op.get("tl.access_ptr")
+        return tirx.call_intrin("handle", op, load, _int(count), _int(mask))
+
+    def accesses(self, accesses: tuple[Access, ...], scope: _Scope) -> list[tirx.Stmt]:
+        made: list[tirx.Stmt] = []
+        for access in accesses:
+            if isinstance(access, Local):
+                variable = tirx.Var(access.name, "int32")
+                made.append(tirx.Bind(variable, self.index(access.value, scope)))
+                inside = scope.knowing(access.name, variable)
+                made += self.accesses(access.body, inside)
+            else:
+                made.append(self.access(access, scope))
+        return made
+
+    def access(self, access: Access, scope: _Scope) -> tirx.Stmt:
+        if isinstance(access, Under):
+            body = seq(*self.accesses(access.body, scope))
+            return tirx.IfThenElse(self.test(access.test, scope), body, None)
+        if isinstance(access, Slice):
+            place = [self.index(access.row, scope), self.index(access.column, scope)]
+            extents = (access.height, access.width)
+            return _region(self.tile(access.buffer), place, extents, access.write)
+        if isinstance(access, Flat):
+            data = scope.bound.get(access.pointer, self.tile(access.buffer).data)
+            place = [self.index(access.first, scope)]
+            return _region(self.view(data, access.bits), place, (access.count,), access.write)
+        if isinstance(access, Run):
+            place = [self.index(access.row, scope), _int(access.column)]
+            mask = 2 if access.write else 1
+            return tirx.Evaluate(self.pointer(access.buffer, place, access.count, mask))
+        if isinstance(access, Scalar):
+            buffer = self.scalar(access.buffer)
+            if access.value is None:
+                return tirx.Evaluate(tirx.BufferLoad(buffer, [_int(0)]))
+            return tirx.BufferStore(buffer, self.index(access.value, scope), [_int(0)])
+        c = tirx.Var("c", "int32")
+        step = 1 if access.stepped else access.step
+        indices = [self.index(access.row, scope), c * step + access.column]
+        store = tirx.BufferStore(self.tile(access.buffer), tirx.FloatImm("float32", 1.0), indices)
+        extent = access.count * access.step if access.stepped else access.count
+        stride = _int(access.step) if access.stepped and access.step > 1 else None
+        return tirx.For(c, _int(0), _int(extent), tirx.ForKind.SERIAL, store, step=stride)
 
 
 def _int(value: int) -> tirx.IntImm:
     return tirx.IntImm("int32", value)
 
 
-def _region(buffer: tirx.Buffer, mins: list[Any], extents: list[int], write: bool) -> tirx.Stmt:
-    load = tirx.BufferLoad(buffer, mins)
-    mask = _int(2 if write else 1)
-    op = tirx.op.Op.get("tl.region")
-    return tirx.Evaluate(tirx.call_intrin("handle", op, load, mask, *map(_int, extents)))
+def _pointer_type() -> Any:
+    from tvm.ir import PointerType, PrimType
+
+    return PointerType(PrimType("float32"), "shared.dyn")
 
 
-def _access(access: Access, loops: tuple[tirx.Var, ...], n: tirx.Var, names: _Names) -> tirx.Stmt:
-    if isinstance(access, Slice):
-        mins = [access.row.expr(loops, n), access.column.expr(loops, n)]
-        extents = [access.height, access.width]
-        return _region(names.tile(access.buffer), mins, extents, access.write)
-    if isinstance(access, Flat):
-        buffer = names.view(access.buffer, access.bits)
-        return _region(buffer, [access.first.expr(loops, n)], [access.count], access.write)
-    if isinstance(access, Scalar):
-        buffer = names.scalar(access.buffer)
-        if access.write:
-            return tirx.BufferStore(buffer, _int(1), [_int(0)])
-        return tirx.Evaluate(tirx.BufferLoad(buffer, [_int(0)]))
-    c = tirx.Var("c", "int32")
-    indices = [access.row.expr(loops, n), c * access.step + access.column]
-    store = tirx.BufferStore(names.tile(access.buffer), tirx.FloatImm("float32", 1.0), indices)
-    return tirx.For(c, _int(0), _int(access.count), tirx.ForKind.SERIAL, store)
-
-
-def _task(task: Task, loops: tuple[tirx.Var, ...], n: tirx.Var, names: _Names) -> tirx.Stmt:
-    stmts = [_access(access, loops, n, names) for access in task.accesses]
-    body = stmts[0] if len(stmts) == 1 else tirx.SeqStmt(stmts)
-    return tirx.AttrStmt(_int(0), "tl.ascend_task", _int(1), body)
-
-
-def _stmts(
-    body: tuple[Statement, ...], loops: tuple[tirx.Var, ...], n: tirx.Var, names: _Names
-) -> list[tirx.Stmt]:
-    stmts: list[tirx.Stmt] = []
-    for statement in body:
-        if isinstance(statement, Task):
-            stmts.append(_task(statement, loops, n, names))
-        elif isinstance(statement, Guarded):
-            condition = statement.index.expr(loops, n) < statement.bound
-            if statement.negated:
-                condition = tirx.Not(condition)
-            inner = [_task(task, loops, n, names) for task in statement.body]
-            then = inner[0] if len(inner) == 1 else tirx.SeqStmt(inner)
-            stmts.append(tirx.IfThenElse(condition, then, None))
-        else:
-            variable = tirx.Var(f"i{len(loops)}", "int32")
-            inner = _stmts(statement.body, (*loops, variable), n, names)
-            extent = n if statement.extent < 0 else _int(statement.extent)
-            then = inner[0] if len(inner) == 1 else tirx.SeqStmt(inner)
-            stmts.append(tirx.For(variable, _int(0), extent, tirx.ForKind.SERIAL, then))
-    return stmts
-
-
-class _Numbers:
-    """Tasks and bodies are numbered in program order, whether they are executed or not."""
-
-    def __init__(self) -> None:
-        self.tasks = 0
-        self.bodies = 1
-
-
-def _numbered(statement: Statement, numbers: _Numbers) -> None:
-    if isinstance(statement, Task):
-        numbers.tasks += 1
-    elif isinstance(statement, Guarded):
-        numbers.tasks += len(statement.body)
-    else:
-        numbers.bodies += 1
-        for inner in statement.body:
-            _numbered(inner, numbers)
-
-
-def _execute(
-    body: tuple[Statement, ...],
-    loops: tuple[int, ...],
-    n: int,
-    numbers: _Numbers,
-    number: int,
-    path: tuple[tuple[int, int, int], ...],
-    found: list[Execution],
-) -> None:
-    """Executes a body once; ``numbers`` moves behind its tasks and bodies."""
-    unit = 0
-    iteration = loops[-1] if loops else 0
-    for statement in body:
-        if isinstance(statement, Loop):
-            extent = n if statement.extent < 0 else statement.extent
-            inner = numbers.bodies
-            here = (*path, (number, unit, iteration))
-            for turn in range(extent):
-                again = _Numbers()
-                again.tasks, again.bodies = numbers.tasks, inner + 1
-                _execute(statement.body, (*loops, turn), n, again, inner, here, found)
-            _numbered(statement, numbers)
-            unit += 1
-            continue
-        tasks = (statement,) if isinstance(statement, Task) else statement.body
-        runs = True
-        if isinstance(statement, Guarded):
-            holds = statement.index.value(loops, n) < statement.bound
-            runs = holds != statement.negated
-        for task in tasks:
-            if runs:
-                reads, writes = _touched(task, loops, n)
-                here = (*path, (number, unit, iteration))
-                found.append(Execution(numbers.tasks, here, reads, writes))
-            numbers.tasks += 1
-            unit += 1
-
-
-def _touched(task: Task, loops: tuple[int, ...], n: int) -> tuple[Bytes, Bytes]:
-    reads: set[tuple[str, int]] = set()
-    writes: set[tuple[str, int]] = set()
-    for access in task.accesses:
-        write = isinstance(access, Strided) or access.write
-        (writes if write else reads).update((access.buffer, b) for b in _bytes(access, loops, n))
-    return frozenset(reads), frozenset(writes)
-
-
-def _bytes(access: Access, loops: tuple[int, ...], n: int) -> Iterator[int]:
-    if isinstance(access, Scalar):
-        yield from range(4)
-    elif isinstance(access, Flat):
-        first = access.first.value(loops, n) * access.bits // 8
-        yield from range(first, first + access.count * access.bits // 8)
-    else:
-        row = access.row.value(loops, n)
-        if isinstance(access, Strided):
-            rows = [row]
-            columns = [access.column + access.step * c for c in range(access.count)]
-        else:
-            rows = list(range(row, row + access.height))
-            first = access.column.value(loops, n)
-            columns = list(range(first, first + access.width))
-        for r in rows:
-            for c in columns:
-                start = (r * COLUMNS + c) * 4
-                yield from range(start, start + 4)
-
-
-_factors = st.tuples(st.sampled_from([0, 0, 1, 2, 3]), st.sampled_from([0, 0, 1, 2]))
-_rows = st.builds(
-    Index,
-    _factors,
-    st.integers(0, 4),
-    st.booleans(),
-    st.sampled_from([1, 1, 1, 2]),
-    st.sampled_from([0, 0, 2, 3]),
-)
-_columns = st.builds(
-    Index, _factors, st.integers(0, 3), st.just(False), st.just(1), st.sampled_from([2, 3, 8])
-)
-_tiles = st.sampled_from(["a", "b"])
-_accesses = st.one_of(
-    st.builds(Slice, _tiles, _rows, st.integers(1, 2), _columns, st.integers(1, 8), st.booleans()),
-    st.builds(Slice, _tiles, _rows, st.integers(1, 2), _columns, st.integers(1, 8), st.booleans()),
-    st.builds(
-        Flat, _tiles, st.sampled_from([16, 32]), _rows, st.sampled_from([1, 4, 40]), st.booleans()
-    ),
-    st.builds(
-        Strided, _tiles, _rows, st.integers(0, 3), st.sampled_from([1, 2]), st.integers(1, 5)
-    ),
-    st.builds(Scalar, st.sampled_from(["s", "t"]), st.booleans()),
-)
-_tasks = st.builds(Task, st.lists(_accesses, min_size=1, max_size=3).map(tuple))
-_guarded = st.builds(
-    Guarded,
-    st.builds(
-        Index,
-        _factors,
-        st.integers(0, 1),
-        st.booleans(),
-        st.just(1),
-        st.sampled_from([0, 2, 3]),
-    ),
-    st.integers(1, 3),
-    st.booleans(),
-    st.lists(_tasks, min_size=1, max_size=2).map(tuple),
-)
-_extents = st.sampled_from([2, 3, 4, 1, -1])
-_simple = st.one_of(_tasks, _tasks, _guarded)
-_inner = st.builds(Loop, _extents, st.lists(_simple, min_size=1, max_size=3).map(tuple))
-_outer = st.builds(
-    Loop,
-    _extents,
-    st.lists(st.one_of(_simple, _simple, _inner), min_size=2, max_size=4).map(tuple),
-)
-
-programs = st.builds(
-    Program, st.lists(st.one_of(_outer, _outer, _tasks), min_size=1, max_size=2).map(tuple)
-)
+def _region(
+    buffer: tirx.Buffer, mins: list[Any], extents: tuple[int, ...], write: bool
+) -> tirx.Stmt:
+    operand = tirx.BufferLoad(buffer, mins)
+    return call("region", operand, 2 if write else 1, *extents)

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
+#include <tuple>
 
 #include "analysis/dependence/layout.h"
 
@@ -49,26 +49,35 @@ std::optional<size_t> SweepAxis(const std::vector<Member>& members) {
 
 std::vector<std::vector<Member>> ByStorage(const Places& places, const Body& body) {
   std::vector<std::vector<Member>> storages;
-  std::unordered_map<const VarNode*, size_t> by_var;
-  std::map<std::string, size_t> by_state;
+  using Key = std::tuple<Storage::Kind, const VarNode*, std::string>;
+  std::map<Key, size_t> numbers;
   for (size_t leaf = body.first_leaf; leaf < body.last_leaf; ++leaf) {
     for (const PlacedAccess& placed : places.leaves[leaf].accesses) {
       const Storage& storage = placed.access.storage;
-      const size_t next = storages.size();
-      const size_t number = storage.var.has_value()
-                                ? by_var.try_emplace(storage.var.value().get(), next).first->second
-                                : by_state.try_emplace(storage.state, next).first->second;
-      if (number == next) storages.emplace_back();
-      storages[number].push_back({leaf, &placed});
+      const bool memory = storage.kind == Storage::Kind::kMemory;
+      const VarNode* var = memory                    ? places.pointers.GroupOf(storage.var.value())
+                           : storage.var.has_value() ? storage.var.value().get()
+                                                     : nullptr;
+      const auto [known, fresh] =
+          numbers.try_emplace({storage.kind, var, storage.state}, storages.size());
+      if (fresh) storages.emplace_back();
+      storages[known->second].push_back({leaf, &placed});
     }
   }
   return storages;
 }
 
-std::vector<std::pair<size_t, size_t>> Candidates(const std::vector<Member>& members) {
+std::vector<std::pair<size_t, size_t>> Candidates(const Places& places,
+                                                  const std::vector<Member>& members) {
   std::vector<std::pair<size_t, size_t>> pairs;
   auto consider = [&](size_t i, size_t j) {
     if (!members[i].access().write && !members[j].access().write) return;
+    const Storage& a = members[i].access().storage;
+    const Storage& b = members[j].access().storage;
+    const bool one = a.kind != Storage::Kind::kMemory || a == b ||
+                     places.pointers.IsBound(a.var.value()) ||
+                     places.pointers.IsBound(b.var.value());
+    if (!one) return;
     if (MayOverlap(members[i], members[j])) pairs.emplace_back(std::min(i, j), std::max(i, j));
   };
   const bool written =

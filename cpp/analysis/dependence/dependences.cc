@@ -53,7 +53,7 @@ class BodyFinder {
         AddExits(members);
         continue;
       }
-      for (const auto& [i, j] : Candidates(members)) AddPair(members[i], members[j]);
+      for (const auto& [i, j] : Candidates(places_, members)) AddPair(members[i], members[j]);
     }
     AddDeclared();
     BodyDependences found{{}, prover_.tally()};
@@ -88,7 +88,9 @@ class BodyFinder {
       if (apart && a.access().write && !b.access().write) Add(a, b, 0);
       return;
     }
-    if (apart && epochs_.AreRivals(places_.leaves[a.leaf], places_.leaves[b.leaf], storage)) {
+    const bool rivals = storage == b.access().storage &&
+                        epochs_.AreRivals(places_.leaves[a.leaf], places_.leaves[b.leaf], storage);
+    if (apart && rivals) {
       return Add(a.leaf, b.leaf, DependenceKind::kExclusion, NameOf(a.access()), 0);
     }
     if (apart && MeetWithin(a, b)) Add(a, b, 0);
@@ -110,7 +112,8 @@ class BodyFinder {
     if (verdict == ConflictHints::Verdict::kNoConflict) return;
     if (verdict == ConflictHints::Verdict::kConflict) return Add(first, second, 1);
     const Storage& storage = first.access().storage;
-    if (epochs_.Owns(number_, storage)) {
+    const bool versioned = storage == second.access().storage && epochs_.Owns(number_, storage);
+    if (versioned) {
       if (meetings_.AcrossIterations(first, second)) {
         Add(first, second, epochs_.AskedVersions(storage));
       }

@@ -5,6 +5,7 @@
 #include <tvm/tirx/op.h>
 #include <tvm/tirx/stmt_functor.h>
 
+#include <unordered_set>
 #include <vector>
 
 namespace tilelang_ascend_sched {
@@ -19,16 +20,34 @@ namespace {
 // Distances that are told apart; beyond them the next one stands for all.
 constexpr int64_t kMostDistance = 16;
 
+using Storages = std::unordered_set<const VarNode*>;
+
+// The memory that a leaf writes itself.
+Storages WrittenBy(const Leaf& leaf) {
+  Storages written;
+  for (const PlacedAccess& placed : leaf.accesses) {
+    const Storage& storage = placed.access.storage;
+    const bool memory = storage.kind == Storage::Kind::kMemory;
+    if (memory && placed.access.write) written.insert(storage.var.value().get());
+  }
+  return written;
+}
+
 // Puts a variable for each value that is read from memory: equal reads of one access give one
-// value, those of different accesses need not.
+// value as long as their code does not write there, those of different accesses need not.
 class ReadSnapshot : public ExprMutator {
+ public:
+  explicit ReadSnapshot(const Storages& written) : written_(written) {}
+
  private:
   PrimExpr VisitExpr_(const BufferLoadNode* op) final {
+    if (written_.count(op->buffer->data.get()) != 0) return Var("read", op->dtype);
     return ValueOf(tvm::ffi::GetRef<PrimExpr>(op));
   }
   PrimExpr VisitExpr_(const CallNode* op) final {
     const auto call = tvm::ffi::GetRef<PrimExpr>(op);
-    return SideEffect(call) > CallEffectKind::kPure ? ValueOf(call) : ExprMutator::VisitExpr_(op);
+    if (SideEffect(call) <= CallEffectKind::kPure) return ExprMutator::VisitExpr_(op);
+    return Var("read", op->dtype);
   }
 
   PrimExpr ValueOf(const PrimExpr& read) {
@@ -40,6 +59,7 @@ class ReadSnapshot : public ExprMutator {
     return values_.back().second;
   }
 
+  const Storages& written_;
   std::vector<std::pair<PrimExpr, Var>> values_;
 };
 
@@ -49,8 +69,11 @@ struct Side {
   std::vector<PrimExpr> guards;
 };
 
-Side SideOf(const Access& access, const tvm::ffi::Map<Var, PrimExpr>& values) {
-  ReadSnapshot snapshot;
+Side SideOf(const Member& member, const Places& places,
+            const tvm::ffi::Map<Var, PrimExpr>& values) {
+  const Access& access = member.access();
+  const Storages written = WrittenBy(places.leaves[member.leaf]);
+  ReadSnapshot snapshot(written);
   auto of = [&](const PrimExpr& expr) { return Substitute(snapshot(expr), values); };
   auto range_of = [&](const Range& range) {
     return Range::FromMinExtent(of(range->min), of(range->extent));
@@ -82,11 +105,18 @@ bool SurelyOverlap(const Range& a, const Range& b, const tvm::ffi::Map<Var, Prim
   return !varies && ExprDeepEqual()(a->min, b->min);
 }
 
-// True if nothing about the regions has to be proven: whatever `values` are, they overlap, or can
-// be anything.
-bool SurelyOverlap(const Access& a, const Access& b, const tvm::ffi::Map<Var, PrimExpr>& values) {
+// True if nothing is known of where in memory the accesses are, relative to each other.
+bool Unknown(const Access& a, const Access& b, const tvm::ffi::Map<Var, PrimExpr>& values) {
+  if (a.storage.kind != Storage::Kind::kMemory) return false;
   const bool known = a.region.buffer.defined() && b.region.buffer.defined();
-  if (!known || !a.bounded || !b.bounded) return true;
+  // A pointer that is bound anew may point elsewhere.
+  return !known || !a.bounded || !b.bounded || !(a.storage == b.storage) ||
+         values.count(a.storage.var.value()) != 0;
+}
+
+// True if nothing about the regions has to be proven: whatever `values` are, they overlap.
+bool SurelyOverlap(const Access& a, const Access& b, const tvm::ffi::Map<Var, PrimExpr>& values) {
+  if (!a.region.buffer.defined() || !b.region.buffer.defined()) return true;
   const bool same_view = a.region.buffer.same_as(b.region.buffer);
   if (!same_view || !a.region.iterators.empty() || !b.region.iterators.empty()) return false;
   for (size_t i = 0; i < a.region.box.size(); ++i) {
@@ -149,20 +179,23 @@ bool Meetings::MayMeet(const Member& first, const Member& second, const Values& 
                        const PrimExpr& distance) {
   const Leaf& a = places_.leaves[first.leaf];
   const Leaf& b = places_.leaves[second.leaf];
-  const bool overlap = SurelyOverlap(first.access(), second.access(), values);
+  const bool unknown = Unknown(first.access(), second.access(), values);
+  const bool overlap = unknown || SurelyOverlap(first.access(), second.access(), values);
   const bool a_guarded = a.guards[body_.depth] > 0 || !first.access().guards.empty();
   const bool b_guarded = b.guards[body_.depth] > 0 || !second.access().guards.empty();
-  if (overlap && !(a_guarded && b_guarded)) return true;
+  if (overlap && !(a_guarded && b_guarded)) {
+    if (unknown) prover_->CountUnknown();
+    return true;
+  }
   const size_t known = a.known[body_.depth];
-  Facts facts = a.facts;
-  facts.Truncate(known);
-  facts.Append(a.facts.Replaced({}, known));
+  // What was read from memory may have changed since, so that what is known of it is not used.
+  Facts facts = a.facts.Replaced({}, 0);
   facts.Append(b.facts.Replaced(values, known));
   if (const auto free = distance.defined() ? distance.as<Var>() : std::nullopt) {
     facts.AddCondition(*free >= 1);
   }
-  const Side one = SideOf(first.access(), {});
-  const Side other = SideOf(second.access(), values);
+  const Side one = SideOf(first, places_, {});
+  const Side other = SideOf(second, places_, values);
   for (const Side* side : {&one, &other}) {
     AddIterators(side->region, &facts);
     for (const PrimExpr& guard : side->guards) facts.AddCondition(guard);

@@ -101,6 +101,7 @@ class Finder {
   explicit Finder(const Facts& outer) : facts_(outer) {}
 
   Places Find(const std::vector<Unit>& units) {
+    places_.pointers = Pointers(units);
     Visit(units, nullptr);
     return std::move(places_);
   }
@@ -188,7 +189,11 @@ class Finder {
     leaf.known = known_;
     leaf.guards = guards_;
     for (Access& access : Prepared(std::move(accesses))) {
-      std::vector<Bounds> bounds = BoundsOf(access, facts_);
+      const Storage& storage = access.storage;
+      const bool placed =
+          storage.kind == Storage::Kind::kMemory && !places_.pointers.IsBound(storage.var.value());
+      std::vector<Bounds> bounds;
+      if (placed) bounds = BoundsOf(access, facts_);
       leaf.accesses.push_back({std::move(access), std::move(bounds)});
     }
     places_.leaves.push_back(std::move(leaf));
@@ -203,6 +208,7 @@ class Finder {
         Define(access.storage.var.value());
       }
       if (NeverHappens(access)) continue;
+      access.bounded = access.bounded && StaysWithin(access);
       Region& region = access.region;
       if (!region.iterators.empty() && !Mentions(access.guards, region.iterators)) {
         region = Filled(region, analyzer.get());
@@ -211,6 +217,7 @@ class Finder {
           std::ranges::any_of(prepared, [&](const Access& other) { return Same(access, other); });
       if (!known) prepared.push_back(std::move(access));
     }
+    AddPointers(&prepared);
     prepared = InFewPieces(std::move(prepared));
     for (const Access& access : prepared) {
       for (const Iterator& iterator : access.region.iterators) {
@@ -218,6 +225,30 @@ class Finder {
       }
     }
     return prepared;
+  }
+
+  // Whoever accesses memory behind a bound pointer reads the pointer.
+  void AddPointers(std::vector<Access>* accesses) const {
+    const size_t count = accesses->size();
+    for (size_t i = 0; i < count; ++i) {
+      const Storage storage = (*accesses)[i].storage;
+      if (storage.kind != Storage::Kind::kMemory) continue;
+      if (!places_.pointers.IsBound(storage.var.value())) continue;
+      Access access;
+      access.storage = Storage::Binding(storage.var.value());
+      access.declared = false;
+      accesses->push_back(std::move(access));
+    }
+  }
+
+  // What its code accesses is known to be within the region.
+  bool StaysWithin(const Access& access) const {
+    if (!access.stays.defined()) return true;
+    Facts inside = facts_;
+    AddIterators(access.region, &inside);
+    for (const PrimExpr& guard : access.guards) inside.AddCondition(WithoutReads(guard));
+    FactAnalyzer analyzer(inside);
+    return analyzer->CanProve(WithoutReads(access.stays));
   }
 
   static std::vector<Access> InFewPieces(std::vector<Access> accesses) {
@@ -240,7 +271,9 @@ class Finder {
   }
 
   void Define(const Var& var) {
-    places_.depths[var.get()] = bodies_.size() - 1;
+    const size_t depth = bodies_.size() - 1;
+    const auto [known, fresh] = places_.depths.try_emplace(var.get(), depth);
+    if (!fresh) known->second = std::max(known->second, depth);
     places_.variables.push_back(var);
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/access.h"
+#include "analysis/dependence/pointers.h"
 #include "ir/facts.h"
 #include "ir/task_tree.h"
 
@@ -20,7 +21,8 @@ struct Bounds {
 // An access of a leaf, ready for comparison.
 struct PlacedAccess {
   Access access;
-  std::vector<Bounds> bounds;  // per dimension, over the whole kernel; empty without a region
+  // Per dimension, over the whole kernel; empty without a region, and behind a bound pointer.
+  std::vector<Bounds> bounds;
 };
 
 // What reads and writes: a task, or the bounds and guards of a loop.
@@ -52,7 +54,9 @@ struct Body {
 struct Places {
   std::vector<Body> bodies;
   std::vector<Leaf> leaves;
-  // The depth of the body in which a variable gets its value: its loop's, or that of its binding.
+  Pointers pointers;
+  // The depth of the body in which a variable gets its value: its loop's, or that of its binding;
+  // the greatest where code was copied and a variable gets values at several places.
   std::unordered_map<const tvm::tirx::VarNode*, size_t> depths;
   // The same variables and all iterators, in the order of their definition.
   std::vector<tvm::tirx::Var> variables;

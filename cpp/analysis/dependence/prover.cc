@@ -128,7 +128,8 @@ Region Filled(const Region& region, Analyzer* analyzer) {
     // By how much the iterator moves the box, and where the box is without it.
     const Array<PrimExpr> terms = tvm::arith::DetectLinearEquation(range->min, {iterator.var});
     if (terms.size() != 2) return region;
-    const PrimExpr by = analyzer->Simplify(terms[0]);
+    // Not by what is known here: values of bindings would come in that are others the next time.
+    const PrimExpr by = Analyzer().Simplify(terms[0]);
     const int64_t* known = as_const_int(by);
     if (known == nullptr) return region;
     PrimExpr first = iterator.range->min;
@@ -145,10 +146,11 @@ Region Filled(const Region& region, Analyzer* analyzer) {
     const PrimExpr extent = range->extent + by * (cast(by.dtype(), step.count) - 1);
     filled.box.Set(step.axis, Range::FromMinExtent(range->min, extent));
   }
+  Analyzer plain;
   for (size_t axis = 0; axis < filled.box.size(); ++axis) {
     const Range& range = filled.box[axis];
-    filled.box.Set(axis, Range::FromMinExtent(analyzer->Simplify(range->min),
-                                              analyzer->Simplify(range->extent)));
+    filled.box.Set(axis,
+                   Range::FromMinExtent(plain.Simplify(range->min), plain.Simplify(range->extent)));
   }
   return filled;
 }

@@ -38,6 +38,12 @@ class Prover {
   // holds. So pieces may complete each other, and opposite conditions cover what has none.
   bool Covers(const std::vector<Piece>& pieces, const Region& whole, const Facts& facts);
 
+  // Counts a pair of which there is nothing to prove, since nothing bounds one of its accesses.
+  void CountUnknown() {
+    ++tally_.questions;
+    ++tally_.unproven;
+  }
+
   const Tally& tally() const { return tally_; }
 
  private:
