@@ -101,13 +101,19 @@ bool NamedAccesses::MayMatch(const HintOperand& operand) {
 
 bool NamedAccesses::IsPartOf(const BufferRegion& access, const BufferRegion& named) {
   if (!access->buffer.same_as(named->buffer)) return false;
+  // As seen from the common corner, which may be read from memory.
+  tvm::ffi::Array<Range> part;
+  tvm::ffi::Array<Range> whole;
   for (size_t axis = 0; axis < named->region.size(); ++axis) {
-    const Range& part = access->region[axis];
-    const Range& whole = named->region[axis];
-    if (!analyzer_.CanProveEqual(part->min, whole->min)) return false;
-    if (!analyzer_.CanProve(part->extent <= whole->extent)) return false;
+    const Range& accessed = access->region[axis];
+    const Range& said = named->region[axis];
+    if (!analyzer_.CanProveEqual(accessed->min, said->min)) return false;
+    const tvm::PrimExpr corner = make_zero(said->min.dtype());
+    part.push_back(Range::FromMinExtent(corner, accessed->extent));
+    whole.push_back(Range::FromMinExtent(corner, said->extent));
   }
-  return true;
+  const Prover::Piece piece{{named->buffer, whole, {}}, tvm::PrimExpr()};
+  return prover_.Covers({piece}, {access->buffer, part, {}}, Facts());
 }
 
 }  // namespace tilelang_ascend_sched

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/dependence/prover.h"
+
 namespace tilelang_ascend_sched {
 
 // What the operand of a conflict hint names: all of a storage, by its data variable, or a region.
@@ -36,6 +38,7 @@ class NamedAccesses {
   std::vector<tvm::tirx::BufferRegion> regions_;
   std::vector<tvm::tirx::Buffer> elementwise_;  // accessed by loads, stores or pointers
   tvm::arith::Analyzer analyzer_;
+  Prover prover_;
 };
 
 }  // namespace tilelang_ascend_sched

@@ -38,12 +38,12 @@ std::string NameOf(const Access& access) {
 
 class BodyFinder {
  public:
-  BodyFinder(const Places& places, size_t number, const Epochs& epochs, const ConflictHints& hints)
+  BodyFinder(const Places& places, size_t number, const Epochs& epochs, ConflictHints hints)
       : places_(places),
         number_(number),
         body_(places.bodies[number]),
         epochs_(epochs),
-        hints_(hints),
+        hints_(std::move(hints)),
         meetings_(places, body_, &prover_) {}
 
   BodyDependences Find() {
@@ -62,6 +62,10 @@ class BodyFinder {
   }
 
  private:
+  ConflictHints::Site SiteOf(const Member& member) const {
+    return {member.access(), places_.leaves[member.leaf].facts};
+  }
+
   size_t PlaceOf(size_t leaf) const { return places_.leaves[leaf].place[body_.depth]; }
 
   // `distance` not set: the number of versions.
@@ -100,7 +104,7 @@ class BodyFinder {
   }
 
   bool MeetWithin(const Member& a, const Member& b) {
-    const auto verdict = hints_.Of(a.access(), b.access(), /*across_iterations=*/false);
+    const auto verdict = hints_.Of(SiteOf(a), SiteOf(b), /*across_iterations=*/false);
     if (verdict != ConflictHints::Verdict::kNothing) {
       return verdict == ConflictHints::Verdict::kConflict;
     }
@@ -108,7 +112,7 @@ class BodyFinder {
   }
 
   void AddAcross(const Member& first, const Member& second) {
-    const auto verdict = hints_.Of(first.access(), second.access(), /*across_iterations=*/true);
+    const auto verdict = hints_.Of(SiteOf(first), SiteOf(second), /*across_iterations=*/true);
     if (verdict == ConflictHints::Verdict::kNoConflict) return;
     if (verdict == ConflictHints::Verdict::kConflict) return Add(first, second, 1);
     const Storage& storage = first.access().storage;
@@ -160,11 +164,12 @@ class BodyFinder {
     Add(b, a, 1);
   }
 
-  std::vector<Member> NamedBy(const HintOperand& operand) const {
+  std::vector<Member> NamedBy(const HintOperand& operand) {
     std::vector<Member> named;
     for (size_t leaf = body_.first_leaf; leaf < body_.last_leaf; ++leaf) {
       for (const PlacedAccess& placed : places_.leaves[leaf].accesses) {
-        if (Names(operand, placed.access)) named.push_back({leaf, &placed});
+        const Member member{leaf, &placed};
+        if (hints_.Names(operand, SiteOf(member))) named.push_back(member);
       }
     }
     return named;
@@ -176,7 +181,7 @@ class BodyFinder {
   const size_t number_;
   const Body& body_;
   const Epochs& epochs_;
-  const ConflictHints& hints_;
+  ConflictHints hints_;
   Prover prover_;
   Meetings meetings_;
   std::map<Key, Dependence> edges_;
@@ -206,8 +211,7 @@ std::vector<BodyDependences> FindDependences(const Places& places, const SBlock&
   const Epochs epochs(places, root);
   std::vector<BodyDependences> found;
   for (size_t body = 0; body < places.bodies.size(); ++body) {
-    const ConflictHints hints = HintsOf(places.bodies[body], root);
-    found.push_back(BodyFinder(places, body, epochs, hints).Find());
+    found.push_back(BodyFinder(places, body, epochs, HintsOf(places.bodies[body], root)).Find());
   }
   return found;
 }

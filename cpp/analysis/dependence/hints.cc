@@ -46,8 +46,7 @@ ConflictHints::ConflictHints(const tvm::ffi::Optional<Any>& annotation) {
   }
 }
 
-ConflictHints::Verdict ConflictHints::Of(const Access& a, const Access& b,
-                                         bool across_iterations) const {
+ConflictHints::Verdict ConflictHints::Of(const Site& a, const Site& b, bool across_iterations) {
   Verdict verdict = Verdict::kNothing;
   for (const Hint& hint : hints_) {
     if (!hint.SpeaksOf(across_iterations)) continue;
@@ -60,17 +59,29 @@ ConflictHints::Verdict ConflictHints::Of(const Access& a, const Access& b,
   return verdict;
 }
 
-bool Names(const HintOperand& operand, const Access& access) {
+bool ConflictHints::Names(const HintOperand& operand, const Site& site) {
+  const Access& access = site.access;
   if (const auto* storage = std::get_if<Var>(&operand)) {
     return access.storage.kind == Storage::Kind::kMemory && access.storage.var.same_as(*storage);
   }
   const auto& named = std::get<BufferRegion>(operand);
   if (!access.bounded || !access.region.buffer.same_as(named->buffer)) return false;
   const BufferRegion box = BoxOf(access.region, /*threads=*/true);
+  // What has to be proven: the dimensions that do not agree as they are written. Those that do may
+  // be read from memory, of which nothing is proven.
+  const Range one = Range::FromMinExtent(0, 1);
+  Array<Range> part;
+  Array<Range> whole;
+  bool open = false;
   for (size_t axis = 0; axis < named->region.size(); ++axis) {
-    if (!Within(box->region[axis], named->region[axis])) return false;
+    const bool within = Within(box->region[axis], named->region[axis]);
+    part.push_back(within ? one : box->region[axis]);
+    whole.push_back(within ? one : named->region[axis]);
+    open = open || !within;
   }
-  return true;
+  if (!open) return true;
+  const Prover::Piece piece{{named->buffer, whole, {}}, PrimExpr()};
+  return prover_.Covers({piece}, {named->buffer, part, {}}, site.facts.Replaced({}, 0));
 }
 
 }  // namespace tilelang_ascend_sched

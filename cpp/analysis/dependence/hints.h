@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/access.h"
+#include "analysis/dependence/prover.h"
 #include "analysis/named_accesses.h"
 
 namespace tilelang_ascend_sched {
@@ -16,6 +17,12 @@ namespace tilelang_ascend_sched {
 class ConflictHints {
  public:
   enum class Verdict { kNothing, kConflict, kNoConflict };
+
+  // An access and what is known there.
+  struct Site {
+    const Access& access;
+    const Facts& facts;
+  };
 
   struct Hint {
     HintOperand a;
@@ -32,17 +39,18 @@ class ConflictHints {
   // one.
   explicit ConflictHints(const tvm::ffi::Optional<tvm::ffi::Any>& annotation);
 
-  // What the hints say of two accesses; a conflict counts more. A hint on a storage names all of
-  // it, one on a region each access that lies within.
-  Verdict Of(const Access& a, const Access& b, bool across_iterations) const;
+  // What the hints say of two accesses; a conflict counts more.
+  Verdict Of(const Site& a, const Site& b, bool across_iterations);
+
+  // True if the operand names the access. A storage names all accesses to it, a region those that
+  // are known to lie within.
+  bool Names(const HintOperand& operand, const Site& site);
 
   const std::vector<Hint>& all() const { return hints_; }
 
  private:
   std::vector<Hint> hints_;
+  Prover prover_;
 };
-
-// True if the operand names the access.
-bool Names(const HintOperand& operand, const Access& access);
 
 }  // namespace tilelang_ascend_sched
