@@ -92,7 +92,12 @@ Expr Decoder::Compile(const PrimExpr& expr) {
     const bool integral = (from.is_int() || from.is_uint() || from.is_bool()) &&
                           (to.is_int() || to.is_uint() || to.is_bool());
     const Expr value = Compile(cast->value);
-    return integral && to.bits() >= 16 ? value : Make(ExprKind::kUnknown, kNone);
+    if (integral && to.is_bool() && !from.is_bool()) {
+      return Make(ExprKind::kNot, Make(ExprKind::kEqual, value, Constant(0)));
+    }
+    // A truth is 0 or 1 in every type.
+    const bool fits = integral && (from.is_bool() || to.bits() >= 16);
+    return fits ? value : Make(ExprKind::kUnknown, kNone);
   }
   auto binary = [&](ExprKind kind, const PrimExpr& a, const PrimExpr& b) {
     const Expr x = Compile(a), y = Compile(b);

@@ -19,6 +19,7 @@ from tests.fuzz.model import (
     UB,
     WIDTH,
     Buffer,
+    Cell,
     Condition,
     Expr,
     Hint,
@@ -139,4 +140,16 @@ def test_what_a_guard_reads_is_read_before_its_body(tmp_path: Path) -> None:
     buffers = (Buffer("a", UB), Buffer("int0", INT))
     program = one_row("guard_reads", integers, guard, buffers=buffers)
     (outcome,) = judge([replace(program, scheduled=False)], tmp_path, "ours")
+    assert outcome.kind == RIGHT, outcome.detail
+
+
+def test_a_guard_inside_a_guard_on_data_is_remembered(tmp_path: Path) -> None:
+    """The check took the inner one, which becomes a variable of eight bits, for anything."""
+    row = Expr(((1, "i"),))
+    work = (Load(Ref("a"), "X", row, ROW), Store(Ref("a"), "Y", row, ROW))
+    inner = If(Condition(row, Expr(constant=1)), work)
+    outer = If(Condition(Expr(((1, Cell("P", row)),)), Expr(constant=4)), (inner,))
+    loop = Loop("i", "serial", Expr(constant=2), (outer,))
+    program = one_row("nested_guards", loop, buffers=(Buffer("a", UB),))
+    (outcome,) = judge([program], tmp_path, "ours")
     assert outcome.kind == RIGHT, outcome.detail
