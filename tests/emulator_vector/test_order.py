@@ -114,6 +114,97 @@ def test_a_scalar_load_after_a_vector_store(barrier, fine):
     assert len(messages) == (0 if fine else 1) and all("the scalar load" in m for m in messages)
 
 
+def overwritten(*between: str, value: str = "zero", offset: int = 0, mask: str = "all") -> Program:
+    """A register is loaded, other values go where it was, and only then it is stored elsewhere."""
+    p = Program()
+    x, out = p.input("x", np.concatenate([X, X])), p.output("out", np.float32, 64)
+    other, sink = p.input("other", X), p.output("sink", np.float32, 64)
+    p.add(
+        "vector_bool all = asc_create_mask_b32(PAT_ALL);",
+        "vector_bool half = simd_inst::update_mask_b32(uint32_t(32));",
+        "auto zero = simd_inst::vdup<float>(0.0f, all, MODE_ZEROING);",
+        f"auto v = simd_inst::vlds_norm<float>({x}, 0);",
+        *(line.format(sink=sink, other=other) for line in between),
+        f"simd_inst::vsts_norm({value}, {x}, {offset}, all);",
+        f"simd_inst::vsts_norm(v, {out}, 0, {mask});",
+    )
+    return p
+
+
+@pytest.mark.parametrize("barrier", VECTOR_FIRST + SCALAR_FIRST)
+def test_only_the_right_barrier_orders_a_vector_store_after_a_vector_load(barrier):
+    p = overwritten(f"simd_inst::mem_bar({barrier});")
+    values, result = p.simd()
+    assert (values["out"] == X).all()
+    found = [f.message for f in result.findings]
+    assert len(found) == (barrier not in ("VV_ALL", "VLD_VST"))
+    for message in found:
+        store, load = line_of(p.text, "vsts_norm(zero"), line_of(p.text, "auto v =")
+        assert f"the store at line {store} may overtake the load at line {load} of" in message
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"value": "simd_inst::vadds(v, 1.0f, all, MODE_ZEROING)"},
+        {"value": "simd_inst::vsel(zero, zero, less)", "between": ["{less}"]},
+        {"between": ["simd_inst::vsts_norm(v, {sink}, 0, all);"]},
+        {"between": ["auto w = simd_inst::vlds_norm<float>({other}, 0);"], "value": "w"},
+        {"offset": 64},
+        {"offset": 32, "mask": "half"},
+        {"between": ["v = simd_inst::vlds_norm<float>({other}, 0);"]},
+    ],
+    ids=[
+        "its own value",
+        "its mask",
+        "a store before",
+        "a later load",
+        "other bytes",
+        "unused",
+        "dropped",
+    ],
+)
+def test_registers_order_a_store_after_a_load(how):
+    less = "vector_bool less; asc_lt(less, v, zero, all);"
+    between = [less if line == "{less}" else line for line in how.pop("between", [])]
+    _, result = overwritten(*between, **how).simd()
+    assert result.ok, result.findings
+
+
+@pytest.mark.parametrize("offset", [0, 32])
+def test_a_store_that_waits_for_no_load_does_not_order_the_next(offset):
+    another = "simd_inst::vsts_norm(zero, {sink}, 0, all);"
+    _, result = overwritten(another, offset=offset).simd()
+    assert [f.kind for f in result.findings] == ["race-simd"]
+
+
+@pytest.mark.parametrize(("barrier", "fine"), [("VLD_ST", True), ("VS_ALL", True), ("", False)])
+def test_a_scalar_store_after_a_vector_load(barrier, fine):
+    p = Program()
+    x, out = p.input("x", X), p.output("out", np.float32, 64)
+    p.add(
+        "vector_bool all = asc_create_mask_b32(PAT_ALL);",
+        f"auto v = simd_inst::vlds_norm<float>({x}, 0);",
+        f"simd_inst::vsts_norm(v, {out}, 0, all);",
+        f"simd_inst::mem_bar({barrier});" if barrier else "",
+        f"{x}[3] = 7.0f;",
+    )
+    _, result = p.simd()
+    assert [f.kind for f in result.findings] == ([] if fine else ["race-simd"])
+
+
+def test_stores_keep_their_order():
+    p = Program()
+    out = p.output("out", np.float32, 64)
+    p.add(
+        "vector_bool all = asc_create_mask_b32(PAT_ALL);",
+        f"simd_inst::vsts_norm(simd_inst::vlds_norm<float>({p.input('x', X)}, 0), {out}, 0, all);",
+        f"simd_inst::vsts_norm(simd_inst::vdup<float>(1.0f, all, MODE_ZEROING), {out}, 0, all);",
+    )
+    values, result = p.simd()
+    assert result.ok and (values["out"] == 1).all()
+
+
 def test_another_body_starts_in_order():
     """Between two vector functions nothing can be overtaken."""
     p = through_memory()

@@ -1,5 +1,7 @@
 #include "runtime/flow_graph.h"
 
+#include <algorithm>
+
 namespace emu {
 namespace {
 
@@ -35,19 +37,32 @@ Flow FlowGraph::add(const Node& node) {
 }
 
 Flow FlowGraph::load(uint32_t load, int size, Trace trace) {
-  return add({Kind::Load, uint8_t(size), load, {}, trace, {}, {}, {}});
+  return add({Kind::Load, uint8_t(size), load, load + 1, {}, trace, {}, {}, {}});
 }
 
 Flow FlowGraph::lanes(int size, const ByteSet& out, const ByteSet& in, const Sources& from) {
-  return add({Kind::Lanes, uint8_t(size), 0, from, nullptr, {}, out, in});
+  return add({Kind::Lanes, uint8_t(size), 0, last_of(from), from, nullptr, {}, out, in});
 }
 
 Flow FlowGraph::all(const ByteSet& in, const Sources& from) {
-  return add({Kind::All, 1, 0, from, nullptr, {}, {}, in});
+  return add({Kind::All, 1, 0, last_of(from), from, nullptr, {}, {}, in});
 }
 
 Flow FlowGraph::moves(int size, Trace trace, Flow a, Flow b) {
-  return add({Kind::Moves, uint8_t(size), 0, {.a = a, .b = b}, trace, {}, {}, {}});
+  const Sources from{.a = a, .b = b};
+  return add({Kind::Moves, uint8_t(size), 0, last_of(from), from, trace, {}, {}, {}});
+}
+
+Flow FlowGraph::after(uint32_t load) {
+  return add({Kind::All, 1, 0, load, {}, nullptr, {}, {}, {}});
+}
+
+uint32_t FlowGraph::last_of(const Sources& from) const {
+  uint32_t last = 0;
+  for (Flow flow : {from.kept, from.a, from.b, from.c, from.mask}) {
+    last = std::max(last, nodes_[flow].awaits);
+  }
+  return last;
 }
 
 void FlowGraph::push(Flow flow, const ByteSet& bytes) {

@@ -22,6 +22,10 @@ class FlowGraph {
   Flow lanes(int size, const ByteSet& out, const ByteSet& in, const Sources& from);
   Flow all(const ByteSet& in, const Sources& from);
   Flow moves(int size, Trace trace, Flow a, Flow b);
+  // A value that comes after the loads before `load`.
+  Flow after(uint32_t load);
+  // One more than the last load that the node waits for; 0: none.
+  uint32_t loads_awaited(Flow flow) const { return nodes_[flow].awaits; }
   // Whether no node can be added: what comes now has to be taken as used.
   bool full() const { return nodes_.size() >= kMost; }
 
@@ -36,6 +40,7 @@ class FlowGraph {
     Kind kind;
     uint8_t size;
     uint32_t load;
+    uint32_t awaits;
     Sources from;
     Trace trace;
     ByteSet used, out, in;
@@ -46,6 +51,7 @@ class FlowGraph {
   };
 
   Flow add(const Node& node);
+  uint32_t last_of(const Sources& from) const;
   void visit(Node& node, const ByteSet& bytes);
   void push(Flow flow, const ByteSet& bytes);
 

@@ -36,9 +36,12 @@ void SimdOrder::Pending::clear() {
 void SimdOrder::begin() {
   if (line_.empty()) {
     line_.assign(kUbBytes, 0);
+    loaded_.assign(kUbBytes, 0);
     for (Pending& p : pending_) p.bits.assign(kUbBytes / 64, 0);
   }
   for (Pending& p : pending_) p.clear();
+  first_ = next_;
+  awaited_ = awaited_by_scalar_ = 0;
 }
 
 void SimdOrder::store(uint64_t offset, uint64_t bytes, bool vector, uint32_t line) {
@@ -64,6 +67,20 @@ void SimdOrder::load(uint64_t offset, uint64_t bytes, bool vector,
   });
 }
 
+void SimdOrder::vector_load(uint32_t number, uint64_t offset, uint64_t bytes) {
+  std::fill_n(loaded_.begin() + offset, bytes, first_ + number);
+  next_ = first_ + number + 1;
+}
+
+void SimdOrder::overtaken(uint64_t offset, uint64_t bytes, bool vector,
+                          std::vector<Overtaken>& found) const {
+  const uint64_t safe = first_ + (vector ? awaited_ : awaited_by_scalar_);
+  if (safe == next_) return;
+  for (uint64_t at = offset; at < offset + bytes; ++at) {
+    if (loaded_[at] >= safe) found.push_back({uint32_t(at), uint32_t(loaded_[at] - first_)});
+  }
+}
+
 void SimdOrder::barrier(MemBarrier which) {
   switch (which) {
     case MemBarrier::kVectorStoreToVectorLoad:
@@ -72,7 +89,10 @@ void SimdOrder::barrier(MemBarrier which) {
       return pending_[kVectorScalar].clear();
     case MemBarrier::kScalarStoreToVectorLoad:
       return pending_[kScalarVector].clear();
-    case MemBarrier::kOther:
+    case MemBarrier::kVectorLoadToVectorStore:
+      return awaits(uint32_t(next_ - first_));
+    case MemBarrier::kVectorLoadToScalarStore:
+      awaited_by_scalar_ = uint32_t(next_ - first_);
       return;
   }
 }

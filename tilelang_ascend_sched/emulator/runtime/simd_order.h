@@ -1,10 +1,13 @@
-// Stores of a SIMD body that a later load of it may overtake.
+// Loads and stores of a SIMD body that may overtake each other.
 //
-// Loads and stores of a body go down pipelines of their own, vector and scalar ones; only
-// asc_mem_bar makes one wait for another (the vendor's C API reference, asc_mem_bar). Scalar
-// accesses keep their order among themselves.
+// Loads and stores of a body go down pipelines of their own, vector and scalar ones, each in order;
+// only asc_mem_bar makes one wait for another (the vendor's C API reference, asc_mem_bar), and a
+// store for the registers that it takes. So a load may overtake a store before it, and a store a
+// load before it, unless it or a store before it takes what came with that load or a later one.
+// Scalar accesses keep their order among themselves.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -25,6 +28,16 @@ class SimdOrder {
   void load(uint64_t offset, uint64_t bytes, bool vector, std::vector<Early>& found) const;
   void barrier(MemBarrier which);
 
+  // The load with this number, counted from 0 in the body, of the vector unit.
+  void vector_load(uint32_t number, uint64_t offset, uint64_t bytes);
+  // The next store waits for this many loads, and with it those after it.
+  void awaits(uint32_t loads) { awaited_ = std::max(awaited_, loads); }
+  // The loads that a store may overtake, by byte.
+  struct Overtaken {
+    uint32_t offset, load;
+  };
+  void overtaken(uint64_t offset, uint64_t bytes, bool vector, std::vector<Overtaken>& found) const;
+
  private:
   enum Flow { kVectorVector, kVectorScalar, kScalarVector, kFlows };
 
@@ -40,6 +53,13 @@ class SimdOrder {
   };
   std::array<Pending, kFlows> pending_;
   std::vector<uint32_t> line_;
+
+  // Numbers of loads go on from body to body here: the last one of each byte, the first of this
+  // body, and the next.
+  std::vector<uint64_t> loaded_;
+  uint64_t first_ = 1, next_ = 1;
+  // Loads of this body that a vector or scalar store cannot overtake.
+  uint32_t awaited_ = 0, awaited_by_scalar_ = 0;
 };
 
 }  // namespace emu

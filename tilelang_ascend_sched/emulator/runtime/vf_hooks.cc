@@ -96,6 +96,8 @@ Flow flow_load(const void* pointer, uint64_t bytes, int size, Trace trace) {
   return vf_trace().load(address, bytes, size, trace, caller);
 }
 
+Flow flow_after_loads() { return vf_trace().after_loads(); }
+void flow_awaited(Flow flow) { vf_trace().awaited(flow); }
 void flow_out(Flow flow, const ByteSet& bytes) { vf_trace().flow_out(flow, bytes); }
 
 Flow flow_through_lanes(int size, const ByteSet& out, const ByteSet& in, const Sources& from) {

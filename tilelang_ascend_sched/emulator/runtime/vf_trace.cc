@@ -52,6 +52,7 @@ void VfTrace::begin(Core& core, const Entry& entry) {
   loads_.clear();
   early_.clear();
   unwritten_.clear();
+  overtaking_.clear();
   unwritten_begin_ = unwritten_end_ = unwritten_by_ = 0;
   const size_t words = kUbBytes / 64;
   read_.assign(words, 0);
@@ -189,6 +190,19 @@ void VfTrace::touch_simd(uint64_t offset, uint64_t bytes, Mode mode, bool vector
   if (!machine().options.race) return;
   if (mode != Mode::Read) {
     order_.store(offset, bytes, vector, counts_.line);
+    overtaken_.clear();
+    order_.overtaken(offset, bytes, vector, overtaken_);
+    uint32_t told = ~0u;
+    for (const SimdOrder::Overtaken& byte : overtaken_) {
+      if (byte.load == told) continue;
+      const Load& load = loads_[byte.load];
+      if (load.used.test(int(byte.offset - load.offset))) {
+        report_overtaken(byte.offset, load.line, counts_.line);
+        told = byte.load;
+      } else {
+        overtaking_.push_back({byte.offset, byte.load, counts_.line});
+      }
+    }
     return;
   }
   const size_t before = early_.size();
@@ -203,7 +217,8 @@ Flow VfTrace::load(uint64_t address, uint64_t bytes, int size, Trace trace, uint
     touch(address, bytes, Mode::Read, caller, true);
     return 0;
   }
-  Load load{offset, caller, uint32_t(bytes), counts_.line, 0, 0, 0, 0};
+  const auto number = uint32_t(loads_.size());
+  Load load{offset, caller, uint32_t(bytes), counts_.line, 0, 0, 0, 0, {}};
   load.early_begin = uint32_t(early_.size());
   if (machine().options.race) order_.load(offset, bytes, true, early_);
   load.early_end = uint32_t(early_.size());
@@ -215,16 +230,20 @@ Flow VfTrace::load(uint64_t address, uint64_t bytes, int size, Trace trace, uint
   }
   load.unwritten_end = uint32_t(unwritten_.size());
   loads_.push_back(load);
-  if (!flow_.full()) return flow_.load(uint32_t(loads_.size() - 1), size, trace);
-  loaded(load, kEveryByte);
+  if (machine().options.race) order_.vector_load(number, offset, bytes);
+  if (!flow_.full()) return flow_.load(number, size, trace);
+  loaded(number, kEveryByte);
+  order_.awaits(number + 1);  // which stores take it is not known
   return 0;
 }
 
 void VfTrace::flow_out(Flow flow, const ByteSet& bytes) {
-  for (const FlowGraph::Used& used : flow_.use(flow, bytes)) loaded(loads_[used.load], used.bytes);
+  for (const FlowGraph::Used& used : flow_.use(flow, bytes)) loaded(used.load, used.bytes);
 }
 
-void VfTrace::loaded(const Load& load, const ByteSet& bytes) {
+void VfTrace::loaded(uint32_t number, const ByteSet& bytes) {
+  Load& load = loads_[number];
+  for (int w = 0; w < ByteSet::kWords; ++w) load.used.word[w] |= bytes.word[w];
   for (uint64_t at = 0; at < load.bytes;) {
     const uint64_t word = bytes.word[at / 64] >> (at % 64);
     const uint64_t skip = word == 0 ? 64 - at % 64 : uint64_t(__builtin_ctzll(word));
@@ -242,6 +261,11 @@ void VfTrace::loaded(const Load& load, const ByteSet& bytes) {
     report_early(early_[i], load.line, true);
     break;
   }
+  for (const Overtaking& store : overtaking_) {
+    if (store.load != number || !used(store.offset)) continue;
+    report_overtaken(store.offset, load.line, store.store_line);
+    break;
+  }
   uint32_t first = load.unwritten_begin;
   while (first < load.unwritten_end && !used(unwritten_[first])) ++first;
   if (first == load.unwritten_end) return;
@@ -254,17 +278,29 @@ void VfTrace::loaded(const Load& load, const ByteSet& bytes) {
 }
 
 void VfTrace::report_early(const SimdOrder::Early& byte, uint32_t line, bool vector) {
-  const Loc load = in_body(line), store = in_body(byte.store_line);
+  report_order(std::string("the ") + (vector ? "" : "scalar ") + "load at line " +
+                   line_of(in_body(line)) + " may overtake the store at line " +
+                   line_of(in_body(byte.store_line)) + " of one SIMD body: both touch UB byte " +
+                   std::to_string(byte.offset) +
+                   ", with no asc_mem_bar from that kind of store to this kind of load between",
+               byte.store_line, line);
+}
+
+void VfTrace::report_overtaken(uint32_t offset, uint32_t load_line, uint32_t store_line) {
+  report_order("the store at line " + line_of(in_body(store_line)) +
+                   " may overtake the load at line " + line_of(in_body(load_line)) +
+                   " of one SIMD body: both touch UB byte " + std::to_string(offset) +
+                   ", with no asc_mem_bar from the load to the store between, and no store up to "
+                   "this one takes what that load or a later one brings",
+               store_line, load_line);
+}
+
+void VfTrace::report_order(const std::string& message, uint32_t store_line, uint32_t load_line) {
   Finding finding("race-simd");
   finding.block = int(machine().block_of(*core_).index);
-  finding.message = std::string("the ") + (vector ? "" : "scalar ") + "load at line " +
-                    line_of(load) + " may overtake the store at line " + line_of(store) +
-                    " of one SIMD body: both touch UB byte " + std::to_string(byte.offset) +
-                    ", with no asc_mem_bar from that kind of store to this kind of load between; "
-                    "launched at line " +
-                    line_of(instr_->loc);
-  finding.add_site(core_->name(), instr_->pipe, "store", store);
-  finding.add_site(core_->name(), instr_->pipe, "load", load);
+  finding.message = message + "; launched at line " + line_of(instr_->loc);
+  finding.add_site(core_->name(), instr_->pipe, "store", in_body(store_line));
+  finding.add_site(core_->name(), instr_->pipe, "load", in_body(load_line));
   report(std::move(finding));
 }
 

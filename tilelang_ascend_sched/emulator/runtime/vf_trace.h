@@ -24,6 +24,8 @@ class VfTrace {
   Flow load(uint64_t address, uint64_t bytes, int size, Trace trace, uint64_t caller);
   void flow_out(Flow flow, const ByteSet& bytes);
   FlowGraph& flow() { return flow_; }
+  Flow after_loads() { return flow_.full() ? 0 : flow_.after(uint32_t(loads_.size())); }
+  void awaited(Flow flow) { order_.awaits(flow_.loads_awaited(flow)); }
   void barrier(MemBarrier which) { order_.barrier(which); }
   void thread(uint32_t thread, uint32_t barriers, uint32_t warp_syncs) {
     who_ = (barriers << 12) | thread;
@@ -43,6 +45,8 @@ class VfTrace {
   void touch_simd(uint64_t offset, uint64_t bytes, Mode mode, bool vector);
   void note_unwritten(uint64_t begin, uint64_t end, uint64_t caller, uint32_t line);
   void report_early(const SimdOrder::Early& byte, uint32_t line, bool vector);
+  void report_overtaken(uint32_t offset, uint32_t load_line, uint32_t store_line);
+  void report_order(const std::string& message, uint32_t store_line, uint32_t load_line);
 
   // Of a SIMD body, into a register, and which of its bytes nothing has written or which may be
   // seen too early: ranges of the lists below.
@@ -50,8 +54,13 @@ class VfTrace {
     uint64_t offset, caller;
     uint32_t bytes, line;
     uint32_t early_begin, early_end, unwritten_begin, unwritten_end;
+    ByteSet used;  // counted from `offset`
   };
-  void loaded(const Load& load, const ByteSet& bytes);
+  // A store that may overtake a load, if the load's byte is used.
+  struct Overtaking {
+    uint32_t offset, load, store_line;
+  };
+  void loaded(uint32_t number, const ByteSet& bytes);
   void collect(const std::vector<uint64_t>& bits, Mode mode);
 
   Core* core_ = nullptr;
@@ -73,6 +82,8 @@ class VfTrace {
   std::vector<Load> loads_;
   std::vector<SimdOrder::Early> early_;
   std::vector<uint32_t> unwritten_;
+  std::vector<SimdOrder::Overtaken> overtaken_;
+  std::vector<Overtaking> overtaking_;
   VfCounts counts_;
   uint64_t unwritten_begin_ = 0, unwritten_end_ = 0, unwritten_by_ = 0;
   uint32_t unwritten_line_ = 0;

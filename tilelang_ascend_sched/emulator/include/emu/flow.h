@@ -52,6 +52,10 @@ Flow flow_through_all(const ByteSet& in, const Sources& from);
 // A result that moves elements of `a` and `b` about.
 Flow flow_through_moves(int size, Trace trace, Flow a, Flow b);
 
+// A value loaded from addresses of its own, lane by lane: it comes after the loads before it.
+Flow flow_after_loads();
+// A store waits for this register or predicate.
+void flow_awaited(Flow flow);
 // These bytes of a register or predicate leave the registers.
 void flow_out(Flow flow, const ByteSet& bytes);
 

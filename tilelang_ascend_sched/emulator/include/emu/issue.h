@@ -155,13 +155,14 @@ void vf_read(const void* address, uint64_t bytes);
 void vf_write(const void* address, uint64_t bytes);
 void vf_atomic(const void* address, uint64_t bytes);
 
-// What a barrier of a SIMD body makes wait: a later load for the stores before. Those that order
-// stores are not followed.
+// What a barrier of a SIMD body makes wait for what: a later load for the stores before, a later
+// store for the loads before. Stores keep their order by themselves.
 enum class MemBarrier : uint8_t {
   kVectorStoreToVectorLoad,
   kVectorStoreToScalarLoad,
   kScalarStoreToVectorLoad,
-  kOther,
+  kVectorLoadToVectorStore,
+  kVectorLoadToScalarStore,
 };
 void vf_barrier(MemBarrier which);
 

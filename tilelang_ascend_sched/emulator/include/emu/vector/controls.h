@@ -122,17 +122,10 @@ enum mem_type_t {
   ST_ST,
 };
 EMU_VECTOR void asc_mem_bar(mem_type_t type) {
-  switch (type) {
-    case VV_ALL:
-    case VST_VLD:
-      return emu::vf_barrier(emu::MemBarrier::kVectorStoreToVectorLoad);
-    case VS_ALL:
-    case VST_LD:
-      return emu::vf_barrier(emu::MemBarrier::kVectorStoreToScalarLoad);
-    case SV_ALL:
-    case ST_VLD:
-      return emu::vf_barrier(emu::MemBarrier::kScalarStoreToVectorLoad);
-    default:
-      return emu::vf_barrier(emu::MemBarrier::kOther);
-  }
+  using emu::MemBarrier;
+  if (type == VV_ALL || type == VST_VLD) emu::vf_barrier(MemBarrier::kVectorStoreToVectorLoad);
+  if (type == VV_ALL || type == VLD_VST) emu::vf_barrier(MemBarrier::kVectorLoadToVectorStore);
+  if (type == VS_ALL || type == VST_LD) emu::vf_barrier(MemBarrier::kVectorStoreToScalarLoad);
+  if (type == VS_ALL || type == VLD_ST) emu::vf_barrier(MemBarrier::kVectorLoadToScalarStore);
+  if (type == SV_ALL || type == ST_VLD) emu::vf_barrier(MemBarrier::kScalarStoreToVectorLoad);
 }

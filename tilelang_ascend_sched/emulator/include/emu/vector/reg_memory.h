@@ -133,6 +133,8 @@ template <class T>
 EMU_VECTOR void leave(const Vec<T>& src, const Predicate& mask) {
   flow_use(src.flow, active_bytes<T>(mask));
   flow_use(mask.flow);
+  flow_awaited(src.flow);
+  flow_awaited(mask.flow);
 }
 
 template <class T>
@@ -294,6 +296,7 @@ EMU_VECTOR void asc_storealign_1st(__ubuf__ T* dst, const emu::Vec<T>& src, int3
   emu::ByteSet first;
   first.set(0, sizeof(T));
   emu::flow_use(src.flow, first);
+  emu::flow_awaited(src.flow);
   emu::note_store(dst, sizeof(T));
   *dst = src.lane[0];
 }
@@ -339,7 +342,7 @@ EMU_VECTOR void asc_gather(emu::Vec<D>& dst, __ubuf__ S* base, const emu::Vec<I>
   ++emu::active_counts->loads;
   emu::flow_use(index.flow, emu::active_bytes<D>(mask));
   emu::flow_use(mask.flow);
-  dst.flow = 0;
+  dst.flow = emu::flow_after_loads();
   for (int i = 0; i < emu::Vec<D>::kLanes; ++i) {
     emu::Bits<D> bits = 0;
     if (emu::active<D>(mask, i)) {
@@ -373,7 +376,7 @@ EMU_VECTOR void asc_gather_datablock(emu::Vec<T>& dst, __ubuf__ T* base, vector_
     if (!any) continue;
     std::memcpy(static_cast<void*>(loaded.lane + b * kBlockLanes), at, emu::kBlockBytes);
   }
-  emu::commit<emu::Merge::kZeroing>(dst, loaded, mask);
+  emu::commit<emu::Merge::kZeroing>(dst, loaded, mask, {.a = emu::flow_after_loads()});
 }
 template <class T>
 EMU_VECTOR void asc_gather_datablock(emu::Vec<T>& dst, __ubuf__ T* base, vector_u32 index) {
@@ -408,6 +411,9 @@ EMU_VECTOR void asc_scatter(__ubuf__ T* base, const emu::Vec<T>& src, const emu:
   emu::flow_use(src.flow, stored);
   emu::flow_use(index.flow, stored);
   emu::flow_use(mask.flow);
+  emu::flow_awaited(src.flow);
+  emu::flow_awaited(index.flow);
+  emu::flow_awaited(mask.flow);
   emu::LaneOf<emu::Bits<I>, kCount> taken;
   for (int i = 0; i < kCount; ++i) {
     if (!emu::active<T>(mask, i * kStep)) continue;
@@ -430,14 +436,14 @@ EMU_VECTOR void asc_loadalign(vector_bool& dst, __ubuf__ uint32_t* src, int32_t 
   const char* at = reinterpret_cast<const char*>(src) + offset;
   emu::check_aligned(at, 32, "asc_loadalign of a predicate");
   emu::note_load(at, sizeof(dst.word));
-  dst.flow = 0;
+  dst.flow = emu::flow_after_loads();
   std::memcpy(dst.word, at, sizeof(dst.word));
 }
 EMU_VECTOR void asc_loadalign_upsample(vector_bool& dst, __ubuf__ uint32_t* src, int32_t offset) {
   const char* at = reinterpret_cast<const char*>(src) + offset;
   emu::check_aligned(at, 16, "asc_loadalign_upsample of a predicate");
   emu::note_load(at, 16);
-  dst.flow = 0;
+  dst.flow = emu::flow_after_loads();
   uint32_t in[4];
   std::memcpy(in, at, sizeof(in));
   for (int w = 0; w < 4; ++w) {
@@ -449,7 +455,7 @@ EMU_VECTOR void asc_loadalign_downsample(vector_bool& dst, __ubuf__ uint32_t* sr
   const char* at = reinterpret_cast<const char*>(src) + offset;
   emu::check_aligned(at, 32, "asc_loadalign_downsample of a predicate");
   emu::note_load(at, 64);
-  dst.flow = 0;
+  dst.flow = emu::flow_after_loads();
   uint64_t in[8];
   std::memcpy(in, at, sizeof(in));
   for (int w = 0; w < 4; ++w) {
@@ -460,6 +466,7 @@ EMU_VECTOR void asc_storealign(__ubuf__ uint32_t* dst, vector_bool src, int32_t 
   char* at = reinterpret_cast<char*>(dst) + offset;
   emu::check_aligned(at, 32, "asc_storealign of a predicate");
   emu::flow_use(src.flow);
+  emu::flow_awaited(src.flow);
   emu::note_store(at, sizeof(src.word));
   std::memcpy(at, src.word, sizeof(src.word));
 }
@@ -467,6 +474,7 @@ EMU_VECTOR void asc_storealign_pack(__ubuf__ uint32_t* dst, vector_bool src, int
   char* at = reinterpret_cast<char*>(dst) + offset;
   emu::check_aligned(at, 16, "asc_storealign_pack of a predicate");
   emu::flow_use(src.flow);
+  emu::flow_awaited(src.flow);
   emu::note_store(at, 16);
   uint32_t out[4];
   for (int w = 0; w < 4; ++w) out[w] = static_cast<uint32_t>(emu::even_bits(src.word[w]));
