@@ -9,7 +9,12 @@ the two steps that they are made of.
 
 from __future__ import annotations
 
-from tests.fuzz.model import Loop, Program, Stmt, While, children, refs, statements
+from tests.fuzz.model import Loop, Program, Stmt, ToL1, While, children, refs, statements
+
+
+def excluded(program: Program) -> bool:
+    """Whether TileLang's InsertSync orders too little in a program, and says nothing."""
+    return program.scheduled and (restarted_ring(program) or carried_operand(program))
 
 
 def restarted_ring(program: Program) -> bool:
@@ -19,7 +24,32 @@ def restarted_ring(program: Program) -> bool:
     outer loop; the flags of TileLang's InsertSync go on counting, so that they guard other slots
     than those used, unless the inner loop's length is a multiple of the ring's.
     """
-    return program.scheduled and _restarts(program, program.body, repeated=False)
+    return _restarts(program, program.body, repeated=False)
+
+
+def carried_operand(program: Program) -> bool:
+    """Whether an operand with several slots comes from Vector in an inner loop.
+
+    There the Cube's next turn waits for what Vector makes of this one's sums, and no flag is needed
+    beside. The outer loop's next turn starts with another slot, and waits for nothing; but the
+    operand's way around is taken for given there as well.
+    """
+    several = {b.name for b in program.buffers if _count(b.versions) > 1}
+    inner = (
+        stmt
+        for outer in statements(program.body)
+        if isinstance(outer, Loop | While)
+        for loop in statements(outer.body)
+        if isinstance(loop, Loop | While)
+        for stmt in statements(loop.body)
+    )
+    return any(isinstance(stmt, ToL1) and stmt.target in several for stmt in inner)
+
+
+def _count(versions: int | str | tuple[int, str] | None) -> int:
+    if isinstance(versions, tuple):
+        return versions[0]
+    return versions if isinstance(versions, int) else 0
 
 
 def _restarts(program: Program, body: tuple[Stmt, ...], *, repeated: bool) -> bool:

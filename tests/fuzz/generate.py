@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-from tests.fuzz.exclusions import restarted_ring
+from tests.fuzz.exclusions import excluded
 from tests.fuzz.model import (
     INT,
     INTS,
@@ -49,7 +49,7 @@ def generate(seed: int, ours: frozenset[str] = frozenset(), unknowns: int = 4) -
     attempt = 0
     while True:
         program = _Maker(random.Random(f"{seed}.{attempt}"), f"k{seed}", unknowns).program()
-        if "InsertSync" in ours or not restarted_ring(program):
+        if "InsertSync" in ours or not excluded(program):
             return program
         attempt += 1
 
