@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from benchmarks.emulator.subject import lower
 from examples import WORKLOADS
 from tests.emulator.asc import (
     handshake,
@@ -19,7 +20,6 @@ from tests.emulator.asc import (
     vector_kernel,
     wait_flag,
 )
-from tests.emulator.conftest import lower_workload
 from tilelang_ascend_sched.emulator import Settings, timeline
 from tilelang_ascend_sched.emulator.timing import events_of, timing
 
@@ -170,7 +170,7 @@ def test_svg_is_well_formed():
 # TileLang's own passes have too few flags for streams_24.
 @pytest.mark.parametrize("name", [name for name in WORKLOADS if name != "streams_24"])
 def test_floor_is_at_most_the_time(name):
-    lowered = lower_workload(name, **WORKLOADS[name].tiny)
+    lowered = lower(name, "stock", **WORKLOADS[name].tiny)
     result, _ = lowered.run()
     for kernel in result.kernels:
         figure = timing(kernel)
