@@ -13,7 +13,7 @@ from os.path import basename
 from typing import Any
 
 import tilelang
-from tvm import IRModule, tirx
+from tvm import IRModule
 from tvm.ir.instrument import pass_instrument
 from tvm.ir.transform import PassContext
 from tvm.target import Target
@@ -29,10 +29,9 @@ LAST_PASS = "tl.RewriteFlagToBuf"
 PACKING_PASS = "tl.MergeUBAllocations"
 """Before this pass every buffer on chip has a variable of its own."""
 
-HINTS_PASS = "tl.NormalizeConflictHints"
-"""Before this pass the module still holds the hints."""
-
-_HINT = "tl.conflict_hint"
+HINTS_PASSES = ("tl.NormalizeConflictHints", "tl.AscendLowerTileOp")
+"""Before the first of these the module still holds the hints. A kernel that is not scheduled skips
+the first."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,8 @@ class Finding:
 
     kind: race, set twice, left set, deadlock, lock, range, capacity; or not modelled, not
         periodic, budget, undecided id, ambiguous flag.
-    memory, tensor, begin, end: the bytes that both statements of a race touch.
+    memory, tensor, buffer, begin, end: the bytes that both statements of a race touch; `x, y` if
+        they touch them as two buffers.
     distance: by how many turns of each common loop the second statement is later.
     missing, supply: the order that is not given, and what would give it.
     inputs: run-time inputs with which it happens, where it depends on them.
@@ -77,6 +77,7 @@ class Finding:
     second: Site | None
     memory: str
     tensor: str
+    buffer: str
     begin: int
     end: int
     distance: str
@@ -92,6 +93,8 @@ class Finding:
             where += f" tensor {self.tensor}"
         if self.memory and not self.tensor:
             where += f" bytes {self.begin} to {self.end}"
+        if self.buffer:
+            where += f" ({self.buffer})"
         level = "error" if self.certain else "not proven"
         lines = [f"{place}{level}: {self.kind}{where}: {self.message}"]
         lines += [f"  first   {self.first}"] if self.first is not None else []
@@ -109,76 +112,50 @@ class VerifyReport:
 
     paths: ways through the kernel that were walked, for kernels that depend on run-time inputs.
     instructions: instructions walked, over all paths.
+    assumptions: what the proof rests on, with the hints that it needs.
+    unused_hints: ``T.assume_no_conflict`` that the proof does without, and why.
     """
 
     kernel: str
     verdict: str
     findings: tuple[Finding, ...]
     assumptions: tuple[str, ...]
+    unused_hints: tuple[str, ...]
     paths: int
     instructions: int
 
     def __str__(self) -> str:
         title = f"{self.kernel}: {self.verdict.replace('_', ' ')}"
         assumed = [f"  assuming that {text}" for text in self.assumptions]
-        return "\n".join([title, *map(str, self.findings), *assumed])
+        unused = [f"  without {text}" for text in self.unused_hints]
+        return "\n".join([title, *map(str, self.findings), *assumed, *unused])
 
 
 def verify(
     kernel: PrimFunc,
-    hints: tuple[tuple[str, str, str], ...] = (),
     *,
     unpacked: PrimFunc | None = None,
+    hinted: IRModule | None = None,
     skips: bool = True,
 ) -> VerifyReport:
     """Check one device function as ``RewriteFlagToBuf`` leaves it.
 
-    hints: what :func:`conflict_hints` found in the kernel earlier; scheduling erases them.
     unpacked: the function before ``MergeUBAllocations``, which knows the buffers apart.
+    hinted: the module before ``NormalizeConflictHints``, which still holds the hints.
     skips: pass over turns of loops that are like those before; else loops whose number of turns is
         known are executed in full.
     A bad kernel is a verdict, not an exception.
     """
-    if hints:
-        kernel = kernel.with_attr("tl.ascend_sched.no_conflict", [list(hint) for hint in hints])
-    data = json.loads(get_global_func("tl.ascend_sched.verify")(kernel, unpacked, skips))
+    data = json.loads(get_global_func("tl.ascend_sched.verify")(kernel, unpacked, hinted, skips))
     return VerifyReport(
         data["kernel"],
         data["verdict"],
         tuple(map(_finding, data["findings"])),
         tuple(data["assumptions"]),
+        tuple(data["unused_hints"]),
         data["paths"],
         data["instructions"],
     )
-
-
-def conflict_hints(mod: IRModule) -> tuple[tuple[str, str, str], ...]:
-    """What ``T.assume_no_conflict`` says in a module before ``NormalizeConflictHints``.
-
-    (text of the hint, buffer, scope) of each buffer that a hint speaks of.
-    """
-    found: list[tuple[str, str, str]] = []
-
-    def visit(node: object) -> None:
-        if not isinstance(node, tirx.Call) or getattr(node.op, "name", "") != _HINT:
-            return
-        first, second, *_, is_conflict = node.args
-        if not int(is_conflict):
-            sides = [_hinted(first), _hinted(second)]
-            text = ", ".join(dict.fromkeys(name for name, _ in sides))
-            found.extend((f"assume_no_conflict({text})", name, scope) for name, scope in sides)
-
-    for _, func in sorted(mod.functions.items(), key=lambda item: str(item[0].name_hint)):
-        tirx.stmt_functor.post_order_visit(func.body, visit)
-    return tuple(dict.fromkeys(found))
-
-
-def _hinted(operand: tirx.PrimExpr) -> tuple[str, str]:
-    """Name and scope of the buffer that one side of a hint speaks of."""
-    if isinstance(operand, tirx.Var):
-        return str(operand.name), str(operand.type_annotation.storage_scope)
-    load = operand.args[0]
-    return str(load.buffer.name), str(load.buffer.scope())
 
 
 def device_functions(mod: IRModule) -> list[PrimFunc]:
@@ -212,23 +189,23 @@ def verify_lowered(
     with context, Target("ascend"):
         tilelang.lower(func, target="ascend")
     return [
-        verify(device, grabbed.hints, unpacked=named(grabbed.unpacked, device))
+        verify(device, unpacked=named(grabbed.unpacked, device), hinted=grabbed.hinted)
         for device in device_functions(grabbed.mod)
     ]
 
 
 @pass_instrument
 class Grab:
-    """Keeps what the check needs of a kernel that is lowered: ``mod``, ``unpacked``, ``hints``."""
+    """Keeps what the check needs of a kernel that is lowered: ``mod``, ``unpacked``, ``hinted``."""
 
     mod: IRModule
     unpacked: IRModule | None = None
-    hints: tuple[tuple[str, str, str], ...] = ()
+    hinted: IRModule | None = None
 
     def run_before_pass(self, mod: IRModule, info: Any) -> None:
         """See PassInstrument."""
-        if info.name == HINTS_PASS:
-            self.hints = conflict_hints(mod)
+        if info.name in HINTS_PASSES and self.hinted is None:
+            self.hinted = mod
         elif info.name == PACKING_PASS:
             self.unpacked = mod
 

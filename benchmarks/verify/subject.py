@@ -22,13 +22,13 @@ UNCHECKED = {"tl.ascend_sched.verify": "off"}
 class Subject:
     """A lowered example kernel with its data.
 
-    module, unpacked, hints: what the check reads, see :class:`Grab`.
+    module, unpacked, hinted: what the check reads, see :class:`Grab`.
     """
 
     emulated: subject.Subject
     module: IRModule
     unpacked: IRModule | None
-    hints: tuple[tuple[str, str, str], ...]
+    hinted: IRModule | None
 
     @property
     def device(self) -> PrimFunc:
@@ -39,7 +39,7 @@ class Subject:
     def check(self, func: PrimFunc | None = None) -> VerifyReport:
         """Of the device function, or of a changed one in its place."""
         func = func or self.device
-        return verify(func, self.hints, unpacked=named(self.unpacked, func))
+        return verify(func, unpacked=named(self.unpacked, func), hinted=self.hinted)
 
     def text(self, func: PrimFunc, name: str) -> str:
         """The AscendC text with ``func`` for the device function, as a kernel of that name."""
@@ -65,4 +65,4 @@ def lower(name: str, side: str, **sizes: int) -> Subject:
     grab = Grab()
     with PassContext(opt_level=3, config=UNCHECKED, instruments=[grab]):
         emulated = subject.lower(name, side, **sizes)
-    return Subject(emulated, grab.mod, grab.unpacked, grab.hints)
+    return Subject(emulated, grab.mod, grab.unpacked, grab.hinted)

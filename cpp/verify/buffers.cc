@@ -4,7 +4,9 @@
 #include <tvm/tirx/builtin.h>
 #include <tvm/tirx/stmt_functor.h>
 
-#include <optional>
+#include <algorithm>
+#include <map>
+#include <numeric>
 
 namespace tilelang_ascend_sched::verify {
 
@@ -13,8 +15,6 @@ using tvm::IntImmNode;
 using tvm::PrimExpr;
 
 namespace {
-
-constexpr size_t kMost = 64;  // buffers that a check tells apart
 
 struct Access {
   const tvm::ffi::Object* node;
@@ -36,27 +36,35 @@ PrimExpr FirstLane(const PrimExpr& index) {
 class Accesses : public StmtExprVisitor {
  public:
   std::vector<Access> found;
-  std::unordered_map<const VarNode*, int64_t> bytes;  // of allocations
+  std::vector<std::pair<Var, std::optional<int64_t>>> allocated;  // bytes, if known
 
- private:
-  static bool OnChip(const Var& data) {
-    const auto* type = data->type_annotation.as<tvm::PointerTypeNode>();
-    return type != nullptr && std::string(type->storage_scope).rfind("shared", 0) == 0;
+  std::optional<int64_t> BytesOf(const Var& data) const {
+    for (const auto& [var, bytes] : allocated) {
+      if (var.same_as(data)) return bytes;
+    }
+    return std::nullopt;
   }
 
+ private:
   void Add(const tvm::ffi::Object* node, const Var& data, const PrimExpr& offset,
            tvm::DataType dtype) {
-    if (!OnChip(data)) return;
+    if (!SpaceOf(data)) return;
     found.push_back({node, data, FirstLane(offset), dtype.bits() * dtype.lanes()});
   }
 
   void VisitStmt_(const AllocBufferNode* alloc) final {
-    int64_t size = alloc->buffer->dtype.bits() * alloc->buffer->dtype.lanes();
+    const Var& data = alloc->buffer->data;
+    if (!SpaceOf(data)) return;
+    const int64_t element = alloc->buffer->dtype.bits() * alloc->buffer->dtype.lanes();
+    std::optional<int64_t> bits = element;
     for (const PrimExpr& extent : alloc->buffer->shape) {
       const auto* number = extent.as<IntImmNode>();
-      size *= number == nullptr ? 0 : number->value;
+      int64_t product = 0;
+      const bool known =
+          bits && number != nullptr && !__builtin_mul_overflow(*bits, number->value, &product);
+      bits = known ? std::optional<int64_t>(product) : std::nullopt;
     }
-    bytes[alloc->buffer->data.get()] = (size + 7) / 8;
+    allocated.push_back({data, bits ? std::optional<int64_t>((*bits - 1) / 8 + 1) : bits});
   }
 
   void VisitStmt_(const DeclBufferNode*) final {}
@@ -85,30 +93,94 @@ class Accesses : public StmtExprVisitor {
   }
 };
 
-}  // namespace
+bool ShareBytes(const Buffer& a, const Buffer& b) {
+  if (a.space != b.space) return false;
+  return (!a.end() || b.begin < *a.end()) && (!b.end() || a.begin < *b.end());
+}
 
-Buffers FindBuffers(const PrimFunc& kernel, const PrimFunc& unpacked) {
-  Accesses packed, before;
-  packed(kernel->body);
-  before(unpacked->body);
-  Buffers buffers;
-  if (packed.found.size() != before.found.size()) return {};
+// Puts the buffers that share bytes with another one in front.
+void SortShared(Buffers* buffers) {
+  const std::vector<Buffer> all = buffers->all;
+  auto shares = [&](const Buffer& buffer) {
+    return std::any_of(all.begin(), all.end(), [&](const Buffer& other) {
+      return &other != &buffer && ShareBytes(buffer, other);
+    });
+  };
+  std::vector<int> order(all.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto first_alone = std::stable_partition(order.begin(), order.end(),
+                                                 [&](int number) { return shares(all[number]); });
+  buffers->shared = static_cast<int>(first_alone - order.begin());
+  std::vector<int> place(all.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    buffers->all[i] = all[order[i]];
+    place[order[i]] = static_cast<int>(i);
+  }
+  for (auto& [access, number] : buffers->of) number = place[number];
+}
+
+// Fills `all` and `of`; otherwise says why that cannot be done.
+std::string Match(const Accesses& packed, const Accesses& before, Buffers* buffers) {
+  if (packed.found.size() != before.found.size()) {
+    return "it has " + std::to_string(packed.found.size()) + " accesses on chip, and " +
+           std::to_string(before.found.size()) + " before packing";
+  }
   tvm::arith::Analyzer analyzer;
   std::unordered_map<const VarNode*, int> numbers;
   for (size_t i = 0; i < packed.found.size(); ++i) {
     const Access& now = packed.found[i];
     const Access& old = before.found[i];
-    if (now.bits != old.bits || now.offset.dtype() != old.offset.dtype()) return {};
+    const std::string name = old.data->name_hint;
+    const std::string moved = "an access to buffer " + name + " is another one after packing";
+    if (now.bits != old.bits || now.offset.dtype() != old.offset.dtype()) return moved;
+    if (SpaceOf(now.data) != SpaceOf(old.data)) return moved;
     const PrimExpr difference = analyzer.Simplify(now.offset - old.offset);
     const auto* elements = difference.as<IntImmNode>();
-    if (elements == nullptr || elements->value * now.bits % 8 != 0) return {};
+    if (elements == nullptr || elements->value * now.bits % 8 != 0) return moved;
     const int64_t begin = elements->value * now.bits / 8;
-    auto [at, is_new] = numbers.try_emplace(old.data.get(), static_cast<int>(buffers.all.size()));
+    auto [at, is_new] = numbers.try_emplace(old.data.get(), static_cast<int>(buffers->all.size()));
     if (is_new) {
-      buffers.all.push_back({old.data->name_hint, begin, before.bytes[old.data.get()]});
+      buffers->all.push_back({name, *SpaceOf(old.data), begin, before.BytesOf(old.data)});
     }
-    if (buffers.all[at->second].begin != begin) return {};
-    if (at->second < static_cast<int>(kMost)) buffers.of[now.node] = at->second;
+    if (buffers->all[at->second].begin != begin) {
+      return "buffer " + name + " lies at byte " + std::to_string(buffers->all[at->second].begin) +
+             " and at byte " + std::to_string(begin);
+    }
+    buffers->of[now.node] = at->second;
+  }
+  SortShared(buffers);
+  if (buffers->shared <= Buffers::kMostShared) return "";
+  return std::to_string(buffers->shared) +
+         " buffers share bytes with others, and the check tells " +
+         std::to_string(Buffers::kMostShared) + " apart";
+}
+
+}  // namespace
+
+std::optional<Space> SpaceOf(const Var& data) {
+  static const std::map<std::string, Space> kScopes = {
+      {"shared", Space::kUb0},     {"shared.l1", Space::kL1},   {"shared.l0a", Space::kL0a},
+      {"shared.l0b", Space::kL0b}, {"shared.l0c", Space::kL0c},
+  };
+  const auto* type = data->type_annotation.as<tvm::PointerTypeNode>();
+  if (type == nullptr) return std::nullopt;
+  std::string scope = type->storage_scope;
+  if (scope.ends_with(".dyn")) scope.resize(scope.size() - 4);
+  const auto at = kScopes.find(scope);
+  return at == kScopes.end() ? std::nullopt : std::optional<Space>(at->second);
+}
+
+Buffers FindBuffers(const PrimFunc& kernel, const tvm::ffi::Optional<PrimFunc>& unpacked) {
+  Accesses packed, before;
+  packed(kernel->body);
+  Buffers buffers;
+  if (unpacked) {
+    before(unpacked.value()->body);
+    buffers.unknown = Match(packed, before, &buffers);
+    if (!buffers.unknown.empty()) buffers = {{}, 0, {}, {}, buffers.unknown};
+  }
+  for (const auto& [data, bytes] : packed.allocated) {
+    if (bytes) buffers.allocated.push_back({*SpaceOf(data), *bytes});
   }
   return buffers;
 }

@@ -1,8 +1,10 @@
 #include "verify/check.h"
 
 #include <algorithm>
+#include <set>
 
 #include "verify/decode.h"
+#include "verify/hints.h"
 #include "verify/run.h"
 
 namespace tilelang_ascend_sched::verify {
@@ -41,6 +43,7 @@ std::vector<Finding> Confirm(const Search& search, const Path& path) {
     limits.events = kConcreteEvents;
     Search concrete{search.program, search.periods, search.rates, search.symbols, limits, {}, 0};
     concrete.skips = search.skips;
+    concrete.used_hints = search.used_hints;
     Path only(*search.symbols, {});
     Run run(&concrete, &only, &inputs);
     run.Execute();
@@ -69,12 +72,14 @@ bool SameKind(const Finding& a, const Finding& b) {
 struct Lesson {
   bool exact_counts = false;
   std::map<std::vector<Term>, uint32_t> cores_to{};
+  std::vector<bool> used_hints{};
 };
 
 // Walks all paths. False if it has to be done again with what was learned.
 bool Explore(Program* program, const Periods& periods, const Rates& rates, bool skips,
              Lesson* lesson, Report* report) {
   Search search{*program, periods, rates, &program->symbols, Limits{}, {}, 0};
+  search.used_hints = &lesson->used_hints;
   search.skips = skips;
   search.exact_counts = lesson->exact_counts;
   search.cores_to = lesson->cores_to;
@@ -128,44 +133,71 @@ bool Explore(Program* program, const Periods& periods, const Rates& rates, bool 
   return !counts && !search.closed_early;
 }
 
-// Hints that two accesses do not conflict, as (text, name, scope) of each buffer that one speaks
-// of. One on a tensor frees all accesses to it from order.
-void HonourHints(const tvm::tirx::PrimFunc& kernel, Program* program, Report* report) {
-  using Hints = tvm::ffi::Array<tvm::ffi::Array<tvm::ffi::String>>;
-  const auto hints = kernel->GetAttr<Hints>("tl.ascend_sched.no_conflict");
-  if (!hints) return;
-  for (const auto& hint : hints.value()) {
-    const std::string text = hint[0], name = hint[1], scope = hint[2];
-    const std::string assumption = "accesses do not conflict where a hint says so: " + text;
-    if (std::find(report->assumptions.begin(), report->assumptions.end(), assumption) ==
-        report->assumptions.end()) {
-      report->assumptions.push_back(assumption);
-    }
-    if (scope != "global") program->on_chip_hints = true;
-    for (Tensor& tensor : program->tensors) {
-      if (scope == "global" && tensor.name == name) tensor.assumed_apart = true;
+// Tells which hints the proof rests on, and which it does without.
+void TellHints(const Program& program, const std::vector<bool>& used, Report* report) {
+  for (size_t i = 0; i < program.hints.size(); ++i) {
+    const Hint& hint = program.hints[i];
+    if (used[i]) {
+      report->assumptions.push_back("accesses do not conflict where a hint says so: " +
+                                    hint.Text());
+    } else if (report->findings.empty()) {
+      report->unused_hints.push_back(
+          hint.Text() + (hint.names_something ? ": all that it speaks of is in order without it"
+                                              : ": the kernel accesses nothing that it names"));
     }
   }
+}
+
+// Whether the buffers fit into their memories, used or not, and are told apart.
+void CheckBuffers(const Buffers& buffers, const Program& program, Report* report) {
+  std::set<Space> full;
+  auto check = [&](Space space, int64_t end, const std::string& what) {
+    const int64_t capacity = CapacityOf(space, program.has_simt);
+    if (end <= capacity || !full.insert(space).second) return;
+    Finding finding{"capacity"};
+    finding.message = what + " to byte " + std::to_string(end) + " of " + NameOf(space) +
+                      ", which has " + std::to_string(capacity) + " bytes";
+    finding.memory = NameOf(space);
+    finding.begin = capacity;
+    finding.end = end;
+    report->findings.push_back(std::move(finding));
+  };
+  for (const Buffer& buffer : buffers.all) {
+    if (buffer.end()) check(buffer.space, *buffer.end(), "buffer " + buffer.name + " reaches");
+  }
+  for (const auto& [space, bytes] : buffers.allocated) check(space, bytes, "the buffers reach");
+  if (buffers.unknown.empty()) return;
+  Finding finding{"buffers unknown", false};
+  finding.message = "whether live buffers share bytes is not decided: " + buffers.unknown;
+  report->findings.push_back(std::move(finding));
 }
 
 }  // namespace
 
 Report Check(const tvm::tirx::PrimFunc& kernel,
-             const tvm::ffi::Optional<tvm::tirx::PrimFunc>& unpacked, bool skips) {
+             const tvm::ffi::Optional<tvm::tirx::PrimFunc>& unpacked,
+             const tvm::ffi::Optional<tvm::IRModule>& hinted, bool skips) {
   Report report;
-  const Buffers buffers = unpacked ? FindBuffers(kernel, unpacked.value()) : Buffers();
+  const Buffers buffers = FindBuffers(kernel, unpacked);
   Program program = Decode(kernel, buffers);
   report.kernel = program.kernel;
-  HonourHints(kernel, &program, &report);
+  CheckBuffers(buffers, program, &report);
+  if (hinted) ApplyHints(hinted.value(), &program);
   const Periods periods(program);
   const Rates rates(program);
   Lesson lesson;
+  lesson.used_hints.resize(program.hints.size());
   Report walked;
   int attempts = 0;
   do {
     walked = report;
   } while (!Explore(&program, periods, rates, skips, &lesson, &walked) && ++attempts < kAttempts);
   report = std::move(walked);
+  TellHints(program, lesson.used_hints, &report);
+  if (!unpacked) {
+    report.assumptions.push_back(
+        "no two live buffers share bytes: the kernel before packing was not given");
+  }
   report.assumptions.push_back("tensors in GM do not overlap each other");
   report.assumptions.push_back(
       program.between_blocks

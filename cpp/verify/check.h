@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tvm/ir/module.h>
 #include <tvm/tirx/function.h>
 
 #include <string>
@@ -16,6 +17,7 @@ struct Report {
   Verdict verdict = Verdict::kProven;
   std::vector<Finding> findings;
   std::vector<std::string> assumptions;
+  std::vector<std::string> unused_hints;
   int paths = 0;
   int64_t events = 0;
 };
@@ -23,9 +25,11 @@ struct Report {
 // Checks the synchronization of a device function as MergeUBAllocations and RewriteFlagToBuf leave
 // it. Only `kProven` says that every run is right, under the assumptions. `unpacked` is the
 // function before MergeUBAllocations, from which the check learns which buffer an address belongs
-// to. Without `skips` loops whose number of turns is known are executed in full.
+// to; `hinted` the module before NormalizeConflictHints, which still holds the hints. Without
+// `skips` loops whose number of turns is known are executed in full.
 Report Check(const tvm::tirx::PrimFunc& kernel,
-             const tvm::ffi::Optional<tvm::tirx::PrimFunc>& unpacked, bool skips);
+             const tvm::ffi::Optional<tvm::tirx::PrimFunc>& unpacked,
+             const tvm::ffi::Optional<tvm::IRModule>& hinted, bool skips);
 
 std::string ToJson(const Report& report);
 

@@ -83,6 +83,7 @@ std::set<const VarNode*> FindWritten(const Stmt& body) {
 Program Decode(const PrimFunc& kernel, const Buffers& buffers) {
   Program program;
   program.buffers = buffers.all;
+  program.shared_buffers = buffers.shared;
   program.kernel = kernel->GetAttr<tvm::ffi::String>(tvm::attr::kGlobalSymbol, "kernel").value();
   const Layout layout = FindCores(kernel->body);
   program.has_simt = layout.simt;
@@ -92,7 +93,11 @@ Program Decode(const PrimFunc& kernel, const Buffers& buffers) {
   for (const Var& param : kernel->params) {
     if (param->dtype.is_handle()) {
       tensors.push_back({param, static_cast<int>(program.tensors.size())});
-      program.tensors.push_back({param->name_hint, written.count(param.get()) != 0});
+      const auto* type = param->type_annotation.as<tvm::PointerTypeNode>();
+      const auto* element = type ? type->element_type.as<tvm::PrimTypeNode>() : nullptr;
+      const int64_t bytes = element == nullptr ? 1 : element->dtype.bytes();
+      program.tensors.push_back(
+          {param->name_hint, written.count(param.get()) != 0, std::max<int64_t>(bytes, 1)});
     } else {
       Value value;
       value.terms.push_back({program.symbols.Input(param->name_hint, {0, INT32_MAX}), 1});
@@ -210,6 +215,7 @@ Node* Decoder::Loop(const ForNode* loop) {
   Node* node = program_.Make(NodeKind::kFor);
   node->source = At(GetRef<Stmt>(loop), "for");
   node->name = loop->loop_var->name_hint;
+  node->staged = loop->annotations.count("enable_offset") != 0;
   node->minimum = Compile(loop->min);
   node->value = Compile(loop->extent);
   std::vector<Node*> reads = std::move(reads_);

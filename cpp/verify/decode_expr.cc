@@ -250,24 +250,10 @@ bool Decoder::Locate(const Var& data, Pointer* pointer) const {
     pointer->tensor = tensor->second;
     return true;
   }
-  const auto* type = data->type_annotation.as<tvm::PointerTypeNode>();
-  if (type == nullptr) return false;
-  std::string scope = type->storage_scope;
-  if (scope.size() > 4 && scope.substr(scope.size() - 4) == ".dyn") scope.resize(scope.size() - 4);
-  if (scope == "shared") {
-    pointer->space = Space::kUb0;
-    pointer->own_ub = true;
-  } else if (scope == "shared.l1") {
-    pointer->space = Space::kL1;
-  } else if (scope == "shared.l0a") {
-    pointer->space = Space::kL0a;
-  } else if (scope == "shared.l0b") {
-    pointer->space = Space::kL0b;
-  } else if (scope == "shared.l0c") {
-    pointer->space = Space::kL0c;
-  } else {
-    return false;
-  }
+  const std::optional<Space> space = SpaceOf(data);
+  if (!space) return false;
+  pointer->space = *space;
+  pointer->own_ub = *space == Space::kUb0;
   return true;
 }
 

@@ -214,7 +214,7 @@ class VectorFunction : public StmtExprVisitor {
       if (pointer.buffer >= 0) {
         const verify::Buffer& buffer = decoder_.program_.buffers[pointer.buffer];
         begin = decoder_.Constant(buffer.begin);
-        bytes = buffer.bytes;
+        bytes = buffer.bytes.value_or(bytes);
       }
       decoder_.program_.computed_addresses = true;
       pointer.begin = begin;

@@ -31,7 +31,8 @@ Value Run::Eval(int core, Expr expr) {
     }
     case ExprKind::kLoad: {
       const int tensor = static_cast<int>(node.number);
-      const Value value = symbols.Load(tensor, program_.tensors[tensor].name, Eval(core, node.a),
+      const Tensor& read = program_.tensors[tensor];
+      const Value value = symbols.Load(tensor, read.name, read.element_bytes, Eval(core, node.a),
                                        {INT32_MIN, INT32_MAX});
       if (inputs_ == nullptr) return value;
       auto at = inputs_->find(value.terms[0].symbol);

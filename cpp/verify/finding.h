@@ -27,6 +27,7 @@ struct Finding {
   std::string memory{};        // of a race: such as `UB`
   int64_t begin = 0, end = 0;  // bytes that both touch
   std::string tensor{};        // of a race in GM
+  std::string buffer{};        // on chip, if it is known
   std::string distance{};      // turns between the two
   std::string missing{};       // the order that is not given
   std::string supply{};        // what would give it

@@ -63,6 +63,7 @@ std::string FindingJson(const Finding& finding) {
                  {"second", SiteJson(finding.second)},
                  {"memory", Quote(finding.memory)},
                  {"tensor", Quote(finding.tensor)},
+                 {"buffer", Quote(finding.buffer)},
                  {"begin", std::to_string(finding.begin)},
                  {"end", std::to_string(finding.end)},
                  {"distance", Quote(finding.distance)},
@@ -79,6 +80,7 @@ std::string ToJson(const Report& report) {
                  {"verdict", Quote(kVerdicts[static_cast<int>(report.verdict)])},
                  {"findings", List(report.findings, FindingJson)},
                  {"assumptions", List(report.assumptions, Quote)},
+                 {"unused_hints", List(report.unused_hints, Quote)},
                  {"paths", std::to_string(report.paths)},
                  {"instructions", std::to_string(report.events)}});
 }

@@ -37,12 +37,14 @@ struct Turns {
   static constexpr int kKept = 3;
   std::array<const Node*, kKept> loops{};
   std::array<int64_t, kKept> turns{};
+  bool more = false;  // there are loops around those
 };
 
 // One access that a later one may have to wait for.
 struct Record {
   Region region;
   const Instruction* instruction;
+  const AccessPattern* pattern;
   Turns turns;
   uint32_t index;  // of the event in its thread
   Thread thread;
@@ -53,6 +55,9 @@ struct Record {
   int exact;          // index of the region that run-time inputs decide; -1 if this one is exact
   int buffer;         // that the bytes were touched as; -1 if not known
   uint64_t lost = 0;  // buffers whose contents this write replaced, as bits
+
+  // Buffers that share bytes have the lowest numbers; the others need no bit.
+  uint64_t buffer_bit() const { return buffer >= 0 && buffer < 64 ? uint64_t{1} << buffer : 0; }
 };
 
 // What was touched in one memory, as far as it can still conflict.
@@ -70,8 +75,7 @@ class Memory {
       bool forget = false;
       if (Overlap(record.region, access.region)) {
         if (record.writes && access.writes) {
-          access.lost |= record.lost;
-          if (record.buffer >= 0) access.lost |= uint64_t{1} << record.buffer;
+          access.lost |= record.lost | record.buffer_bit();
         }
         if ((record.writes || access.writes) && !(record.atomic && access.atomic)) conflict(record);
         // Knowing that the later of two reads by one thread is complete is knowing both are.
@@ -82,7 +86,7 @@ class Memory {
       }
       if (!forget) records_[kept++] = records_[i];
     }
-    if (access.buffer >= 0) access.lost &= ~(uint64_t{1} << access.buffer);
+    access.lost &= ~access.buffer_bit();
     records_.resize(kept);
     records_.push_back(access);
   }
@@ -95,7 +99,7 @@ class Memory {
       const Record& record = records_[i];
       if (!record.writes || record.buffer < 0 || !Overlap(record.region, access.region)) continue;
       if (record.buffer == access.buffer || record.approximate) return nullptr;
-      if ((record.lost >> access.buffer & 1) != 0) return &record;
+      if ((record.lost & access.buffer_bit()) != 0) return &record;
     }
     return nullptr;
   }

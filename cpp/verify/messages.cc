@@ -14,7 +14,14 @@ Site Run::SiteOf(const Instruction& instruction, Core core, const Turns& turns) 
   return site;
 }
 
-void Run::ReportRace(const Record& earlier, const Record& later, const Access& access) {
+std::string Run::BuffersOf(const Record& a, const Record& b) const {
+  if (a.buffer < 0 || b.buffer < 0) return "";
+  const std::string& name = program_.buffers[a.buffer].name;
+  return a.buffer == b.buffer ? name : name + ", " + program_.buffers[b.buffer].name;
+}
+
+void Run::ReportRace(const Record& earlier, const Record& later, const Access& access,
+                     const Excuse& excuse) {
   const auto key = std::pair{earlier.instruction->number, later.instruction->number};
   if (!reported_.insert(key).second) return;
   const Core from = CoreOf(earlier.thread), to = CoreOf(later.thread);
@@ -26,16 +33,17 @@ void Run::ReportRace(const Record& earlier, const Record& later, const Access& a
   finding.second = SiteOf(*later.instruction, to, later.turns);
   finding.memory = NameOf(access.space);
   if (access.tensor >= 0) finding.tensor = program_.tensors[access.tensor].name;
+  finding.buffer = BuffersOf(earlier, later);
   finding.begin = std::max(earlier.region.begin, later.region.begin);
   finding.end = std::min(earlier.region.end(), later.region.end());
   const char* kind = !later.writes    ? "reads bytes that may not be written yet"
                      : earlier.writes ? "writes bytes that may still be written"
                                       : "writes bytes that may still be read";
   finding.message = kind;
-  if (access.space != Space::kGm && program_.on_chip_hints) {
-    // Addresses no longer tell which buffer a hint on an on-chip buffer spoke of.
+  if (excuse.answer == Answer::kMaybe) {
     finding.certain = false;
-    finding.message += ", unless a conflict hint speaks of them";
+    finding.message +=
+        ", unless " + program_.hints[excuse.hint].Text() + " speaks of these two accesses";
   }
   for (int i = 0; i < Turns::kKept && earlier.turns.loops[i] != nullptr; ++i) {
     for (int j = 0; j < Turns::kKept && later.turns.loops[j] != nullptr; ++j) {

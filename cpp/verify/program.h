@@ -58,6 +58,29 @@ struct Source {
   int number = 0;  // of the statement, in program order
 };
 
+// What `T.assume_no_conflict` says: the bytes of its two operands have nothing in common.
+struct Hint {
+  enum class Across : uint8_t { kBoth, kWithin, kBetween };  // iterations of a loop
+
+  std::string text;  // as the user wrote it
+  std::string place;
+  bool everywhere = true;  // at every loop and outside of them; else only where `loop` says
+  std::string loop;        // the variable of a loop; empty: outside all loops
+  int loop_line = 0;
+  Across across = Across::kBoth;
+  bool same_sides = false;       // both operands are one
+  bool names_something = false;  // in the lowered kernel
+
+  std::string Text() const { return place.empty() ? text : text + " at " + place; }
+};
+
+// A hint of which one operand, or both, names an access.
+struct HintedAs {
+  int hint;
+  bool a, b;
+  bool certain;  // else the access may also be another one on the same line
+};
+
 // `rows` runs of `row_bytes` bytes, `stride` bytes apart, from `begin` on.
 struct AccessPattern {
   Space space;
@@ -69,6 +92,8 @@ struct AccessPattern {
   int buffer = -1;           // of an on-chip access, if known
   Expr begin = kNone, row_bytes = kNone, rows = kNone, stride = kNone;
   Expr condition = kNone;  // the access happens only if this holds
+  std::vector<HintedAs> hinted{};
+  std::vector<int> apart_by{};  // hints that free it from whatever it could conflict with
 };
 
 enum class Action : uint8_t {
@@ -129,8 +154,9 @@ struct Node {
   Expr minimum = kNone;
   Instruction instruction;
   Source source;
-  std::string name;   // of a loop variable; why something is not modelled
-  Range range{0, 0};  // of a fresh number
+  std::string name;     // of a loop variable; why something is not modelled
+  Range range{0, 0};    // of a fresh number
+  bool staged = false;  // a loop whose statements may belong to different iterations of the source
 };
 
 struct CoreProgram {
@@ -154,7 +180,7 @@ struct SlotInfo {
 struct Tensor {
   std::string name;
   bool written = false;
-  bool assumed_apart = false;  // the user says that accesses to it do not conflict
+  int64_t element_bytes = 1;
 };
 
 struct Program {
@@ -165,10 +191,12 @@ struct Program {
   std::vector<Tensor> tensors;
   Symbols symbols;
   bool has_simt = false;
-  bool on_chip_hints = false;  // the user says that accesses to some on-chip buffer do not conflict
   std::vector<SlotInfo> slots{{"sub_block"}};
 
+  std::vector<Hint> hints;
+
   std::vector<Buffer> buffers;      // on chip
+  int shared_buffers = 0;           // the first ones, which share bytes with others
   bool computed_addresses = false;  // vector code computes addresses, within their buffers
   bool between_blocks = false;      // there are flags between blocks
 

@@ -306,7 +306,10 @@ Run::Event Run::Evaluate(int core, const Instruction& instruction) {
   int kept = 0;
   for (auto frame = state.frames.rbegin(); frame != state.frames.rend(); ++frame) {
     if (frame->node->kind != NodeKind::kFor && frame->node->kind != NodeKind::kWhile) continue;
-    if (kept == Turns::kKept) break;
+    if (kept == Turns::kKept) {
+      event.turns.more = true;
+      break;
+    }
     event.turns.loops[kept] = frame->node;
     event.turns.turns[kept++] = frame->turn - 1;
   }
@@ -374,6 +377,7 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
   access.space = pattern.own_ub ? UbOf(static_cast<Core>(core)) : pattern.space;
   access.tensor = pattern.tensor;
   access.buffer = pattern.buffer;
+  access.pattern = &pattern;
   access.writes = pattern.writes;
   access.atomic = pattern.atomic || (pattern.space == Space::kGm && pattern.writes &&
                                      cores_[core].atomic && event->instruction->pipe != Pipe::kV);

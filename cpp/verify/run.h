@@ -39,8 +39,9 @@ struct Search {
   bool exact_used = false;    // whether only their exact regions told two accesses apart
   // The cores that have loops to a run-time end, as bits: what is known of it is kept for them.
   std::map<std::vector<Term>, uint32_t> cores_to{};
-  std::set<std::vector<Term>> closed{};  // ends of which something was forgotten
-  bool closed_early = false;             // before a core asked that was not known to
+  std::set<std::vector<Term>> closed{};     // ends of which something was forgotten
+  bool closed_early = false;                // before a core asked that was not known to
+  std::vector<bool>* used_hints = nullptr;  // those without which accesses would conflict
 };
 
 // Walks one path: executes all cores of a block together, each pipe taking its instructions in
@@ -62,6 +63,7 @@ class Run {
     int tensor;
     Region region;
     bool writes, atomic, approximate;
+    const AccessPattern* pattern;
     int buffer = -1;
     int exact = -1;  // index into exact_, where two stand, if the region is only a bound
   };
@@ -162,6 +164,18 @@ class Run {
   Token MakeToken(const Event& event, Thread thread, uint32_t index) const;
   void Finish();
 
+  // excuse.cc: what hints say of two accesses that nothing orders
+  enum class Answer : uint8_t { kNo, kMaybe, kYes };
+  struct Excuse {
+    Answer answer = Answer::kNo;
+    int hint = -1;
+  };
+  Excuse ExcuseOf(const Record& earlier, const Record& later) const;
+  Answer SpeaksOf(const Hint& hint, const Record& earlier, const Record& later) const;
+  bool Repeatable(int32_t base) const;
+  bool Use(int hint);
+  bool Excused(const AccessPattern& pattern) const;
+
   // state.cc: what the rest of a path depends on
   friend class StateWriter;
   State StateAt(int core, const Frame& head, bool open);
@@ -172,9 +186,11 @@ class Run {
   int64_t Repetitions(int head, const State& past, const State& now) const;
 
   // messages.cc
+  std::string BuffersOf(const Record& a, const Record& b) const;
   Site SiteOf(const Instruction& instruction, Core core, const Turns& turns) const;
   void ReportReplaced(const Record& writer, const Record& reader, const Access& access);
-  void ReportRace(const Record& earlier, const Record& later, const Access& access);
+  void ReportRace(const Record& earlier, const Record& later, const Access& access,
+                  const Excuse& excuse);
   void Report(Finding finding);
 
   Search& search_;

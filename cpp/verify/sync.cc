@@ -133,10 +133,12 @@ bool Run::Ordered(const Record& record, Thread thread) const {
 
 void Run::Touch(const Event& event, Thread thread, uint32_t index) {
   for (const Access& access : event.accesses) {
-    if (access.space == Space::kGm && program_.tensors[access.tensor].assumed_apart) continue;
-    const Record record{access.region,   event.instruction, event.turns,   index,
-                        thread,          access.writes,     access.atomic, access.approximate,
-                        event.unit_flag, access.exact,      access.buffer};
+    if (Excused(*access.pattern)) continue;
+    const Record record{
+        access.region, event.instruction, access.pattern, event.turns,        index,
+        thread,        access.writes,     access.atomic,  access.approximate, event.unit_flag,
+        access.exact,  access.buffer};
+    bool newly_used = false;
     Memory& memory = access.space == Space::kGm ? tensors_[access.tensor]
                                                 : memories_[static_cast<int>(access.space)];
     const Record* replaced = access.space == Space::kGm ? nullptr : memory.Replaced(record);
@@ -152,11 +154,20 @@ void Run::Touch(const Event& event, Thread thread, uint32_t index) {
           // Unit flags order M and FIX on L0C by themselves.
           const bool unit_flags = access.space == Space::kL0c && other.unit_flag &&
                                   record.unit_flag && other.thread != thread;
-          if (!unit_flags) ReportRace(other, record, access);
+          if (unit_flags) return;
+          const Excuse excuse = ExcuseOf(other, record);
+          if (excuse.answer != Answer::kYes) return ReportRace(other, record, access, excuse);
+          newly_used = Use(excuse.hint) || newly_used;
         });
+    if (newly_used) memory.Forget([&](const Record& other) { return Excused(*other.pattern); });
     if (memory.records().size() < 32) continue;
     const uint32_t readers = search_.periods.accessors(access.space, access.tensor);
-    memory.Forget([&](const Record& other) { return KnownToAll(other, readers); });
+    memory.Forget([&](const Record& other) {
+      if (KnownToAll(other, readers)) return true;
+      // What a hint frees for ever need not be kept, if the hint may be needed.
+      for (const int hint : other.pattern->apart_by) Use(hint);
+      return !other.pattern->apart_by.empty();
+    });
     // Each access meets all open ones: without an end, the work would grow with their square.
     constexpr size_t kMostOpen = 4096;
     if (memory.records().size() < kMostOpen) continue;

@@ -66,12 +66,25 @@ Value Symbols::Intern(Operation operation, const std::string& name, int tag, con
   return value;
 }
 
-Value Symbols::Load(int tensor, const std::string& name, const Value& index, Range range) {
-  return Intern(Operation::kLoad, name, tensor, index, {}, range);
+Value Symbols::Load(int tensor, const std::string& name, int64_t element_bytes, const Value& begin,
+                    Range range) {
+  const Value value = Intern(Operation::kLoad, name, tensor, begin, {}, range);
+  definitions_[value.terms[0].symbol].element_bytes = element_bytes;
+  return value;
 }
 
 Value Symbols::Fresh(const std::string& name, Range range) {
-  return Intern(Operation::kLoad, name, -1, Value(fresh_++), {}, range);
+  const Value value = Intern(Operation::kLoad, name, -1, Value(fresh_++), {}, range);
+  definitions_[value.terms[0].symbol].fresh = true;
+  return value;
+}
+
+bool Symbols::IsRepeatable(const std::vector<Term>& terms) const {
+  return std::all_of(terms.begin(), terms.end(), [&](const Term& term) {
+    const Definition& definition = definitions_[term.symbol];
+    return !definition.fresh && IsRepeatable(definition.a.terms) &&
+           IsRepeatable(definition.b.terms);
+  });
 }
 
 Value Symbols::Multiply(const Value& a, const Value& b) {
@@ -270,6 +283,22 @@ bool Symbols::IsQuotient(Symbol symbol, Value* numerator, int64_t* divisor) cons
   return true;
 }
 
+namespace {
+
+// `value / divisor`, or the value itself where that is not whole.
+Value Divided(Value value, int64_t divisor) {
+  const Value whole = value;
+  if (value.constant % divisor != 0) return whole;
+  value.constant /= divisor;
+  for (Term& term : value.terms) {
+    if (term.factor % divisor != 0) return whole;
+    term.factor /= divisor;
+  }
+  return value;
+}
+
+}  // namespace
+
 std::string Symbols::Text(const Value& value) const {
   std::string text;
   for (const Term& term : value.terms) {
@@ -280,7 +309,7 @@ std::string Symbols::Text(const Value& value) const {
         name = definition.name;
         break;
       case Operation::kLoad:
-        name = definition.name + "[" + Text(definition.a) + "]";
+        name = definition.name + "[" + Text(Divided(definition.a, definition.element_bytes)) + "]";
         break;
       case Operation::kDivide:
         name = "(" + Text(definition.a) + ") // (" + Text(definition.b) + ")";

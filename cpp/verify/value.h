@@ -53,7 +53,9 @@ class Symbols {
   Symbol Input(const std::string& name, Range range);
 
   // An element of a tensor that nobody writes: the same for every reader.
-  Value Load(int tensor, const std::string& name, const Value& index, Range range);
+  // `begin` is its first byte.
+  Value Load(int tensor, const std::string& name, int64_t element_bytes, const Value& begin,
+             Range range);
 
   // A number read from memory that the kernel writes: another one at each reading.
   Value Fresh(const std::string& name, Range range);
@@ -85,6 +87,9 @@ class Symbols {
   // Whether `symbol` is `numerator // divisor` with a positive constant divisor.
   bool IsQuotient(Symbol symbol, Value* numerator, int64_t* divisor) const;
 
+  // Whether the sum is the same whenever it is read: it rests on no memory that is written.
+  bool IsRepeatable(const std::vector<Term>& terms) const;
+
   // Whether `symbol` is an input or a load, not an expression of others.
   bool IsInput(Symbol symbol) const { return definitions_[symbol].operation <= Operation::kLoad; }
 
@@ -96,6 +101,8 @@ class Symbols {
     std::string name;  // of an input or a load
     Value a, b;
     Range range;
+    bool fresh = false;
+    int64_t element_bytes = 1;  // of a load
   };
 
   Value Intern(Operation operation, const std::string& name, int tag, const Value& a,

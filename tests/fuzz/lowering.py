@@ -45,7 +45,7 @@ class Lowered:
     text: str
     module: IRModule
     unpacked: IRModule | None
-    hints: tuple[tuple[str, str, str], ...]
+    hinted: IRModule | None
     warned: bool
 
     @property
@@ -55,7 +55,7 @@ class Lowered:
 
     def check(self, func: PrimFunc) -> VerifyReport:
         """Of the device function, or of a mutant of it."""
-        return verify(func, self.hints, unpacked=named(self.unpacked, func))
+        return verify(func, unpacked=named(self.unpacked, func), hinted=self.hinted)
 
 
 class Refused(Exception):
@@ -96,7 +96,7 @@ def lower(program: Program, folder: Path, passes: str) -> Lowered:
         except Exception as error:
             raise Refused(f"{type(error).__name__}: {error}") from error
     warned = any(warning in line for line in lines for warning in WARNINGS)
-    return Lowered(program, text, grab.mod, grab.unpacked, grab.hints, warned)
+    return Lowered(program, text, grab.mod, grab.unpacked, grab.hinted, warned)
 
 
 def build(program: Program, folder: Path) -> PrimFunc:

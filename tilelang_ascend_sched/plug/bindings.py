@@ -34,7 +34,7 @@ from tvm_ffi import get_global_func, register_global_func
 from ..options import Options
 from ..pipeline import PASSES
 from ..transform import GLOBAL_PREFIX, IN_CHAIN, OURS
-from ..verify import HINTS_PASS, PACKING_PASS, conflict_hints
+from ..verify import HINTS_PASSES, PACKING_PASS
 from . import caches, session, solving
 from .patches import Patches
 from .reports import remember
@@ -161,8 +161,8 @@ class _Timer(PassEventObserver):
         if lowering is not None and lowering.on:
             if event.name == "tl.AutoSchedule":
                 lowering.expect_regions(mod)
-            elif event.name == HINTS_PASS:
-                lowering.hints = conflict_hints(mod)
+            elif event.name in HINTS_PASSES and lowering.hinted is None:
+                lowering.hinted = mod
             elif event.name == PACKING_PASS:
                 lowering.unpacked = mod
         return time.perf_counter()

@@ -47,7 +47,7 @@ class Session:
         self.options = options
         self.owners = options.owners() if on else {info.name: False for info in PASSES}
         self.report = ScheduleReport(kernel)
-        self.hints: tuple[tuple[str, str, str], ...] = ()
+        self.hinted: IRModule | None = None
         self.unpacked: IRModule | None = None
         self.memory = Memory.of("", False)
         self._regions: list[Region] = []
@@ -110,7 +110,7 @@ class Session:
         refuses = self.options.verify == "refuse" or (self.options.verify == "auto" and ours)
         for kernel in device_functions(mod):
             started = time.perf_counter()
-            report = verify(kernel, self.hints, unpacked=named(self.unpacked, kernel))
+            report = verify(kernel, unpacked=named(self.unpacked, kernel), hinted=self.hinted)
             seconds = time.perf_counter() - started
             if report.verdict == REFUSED and refuses:
                 # Raised when the lowering ends: TVM would make another error of it here.
@@ -148,6 +148,7 @@ def _verify_note(report: VerifyReport, seconds: float) -> Note:
     data = {
         "verdict": report.verdict,
         "assumptions": list(report.assumptions),
+        "unused_hints": list(report.unused_hints),
         "paths": report.paths,
         "instructions": report.instructions,
         "seconds": seconds,
