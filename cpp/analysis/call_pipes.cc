@@ -95,22 +95,9 @@ Buffer OperandBuffer(const CallNode* call, size_t arg) {
 Scope ScopeOf(const Buffer& buffer) { return ParseScope(std::string(buffer.scope())); }
 
 // A copy that no engine makes is elementwise work.
-PipeMask CopyPipes(Scope from, Scope to) {
+PipeMask CopyPipes(Scope from, Scope to, const Machine& machine) {
   const std::optional<Route> route = FindRoute(from, to);
-  if (!route.has_value()) return kVector;
-  switch (*route) {
-    case Route::kGmToL1:
-    case Route::kGmToUb:
-      return kMTE2;
-    case Route::kUbToGm:
-    case Route::kUbToL1:
-      return kMTE3;
-    case Route::kL0cToUb:
-    case Route::kL0cToGm:
-      return kFixpipe;
-    default:
-      return kMTE1;
-  }
+  return route.has_value() ? machine.transfer(*route).pipe : kVector;
 }
 
 // A dump of a whole buffer runs where the buffer is; its fourth operand names an element of it.
@@ -130,8 +117,10 @@ std::optional<CopyEnds> AsCopy(const CallNode* call) {
   return CopyEnds{OperandBuffer(call, 0), OperandBuffer(call, 1)};
 }
 
-PipeMask CallPipes(const CallNode* call) {
-  if (const auto copy = AsCopy(call)) return CopyPipes(ScopeOf(copy->from), ScopeOf(copy->to));
+PipeMask CallPipes(const CallNode* call, const Machine& machine) {
+  if (const auto copy = AsCopy(call)) {
+    return CopyPipes(ScopeOf(copy->from), ScopeOf(copy->to), machine);
+  }
   const std::string_view name = NameOf(call);
   if (name == "tl.tileop.fill") {
     // Fills outside of Vector bodies are scalar stores, but for those that L1's own engine makes.
@@ -153,13 +142,9 @@ PipeMask BlockPipes(const SBlockNode* block) {
   return vector ? PipeMask{kVector} : PipeMask{0};
 }
 
-PortMask CopyPorts(Scope from, Scope to) {
+PortMask CopyPorts(Scope from, Scope to, const Machine& machine) {
   const std::optional<Route> route = FindRoute(from, to);
-  if (route == Route::kGmToUb) return kAivPort;
-  if (route == Route::kUbToGm) return kAivPort | kStorePort;
-  if (route == Route::kGmToL1) return kAicPort;
-  if (route == Route::kL0cToGm) return kAicPort | kStorePort;
-  return 0;
+  return route.has_value() ? machine.transfer(*route).ports : PortMask{0};
 }
 
 bool IsCrossCoreSync(const CallNode* call) {

@@ -19,13 +19,13 @@ std::optional<CopyEnds> AsCopy(const tvm::tirx::CallNode* call);
 // The pipes on which the work of a call runs: those of tile operations by the memories they join,
 // those of intrinsics by name. Empty for calls that do no work of their own on a pipe, for
 // synchronization (which says only where it waits), and for calls that are not TileLang's.
-PipeMask CallPipes(const tvm::tirx::CallNode* call);
+PipeMask CallPipes(const tvm::tirx::CallNode* call, const Machine& machine);
 
 // The pipe of a block that is one task: Vector for SIMD and SIMT bodies, empty for others.
 PipeMask BlockPipes(const tvm::tirx::SBlockNode* block);
 
 // The memory ports that a copy between such memories holds.
-PortMask CopyPorts(Scope from, Scope to);
+PortMask CopyPorts(Scope from, Scope to, const Machine& machine);
 
 // True for setting a cross-core flag or waiting for it.
 bool IsCrossCoreSync(const tvm::tirx::CallNode* call);

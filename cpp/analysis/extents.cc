@@ -67,8 +67,8 @@ int64_t BytesOf(int64_t elements, DataType dtype) {
   return CeilDiv(SaturatingMultiply(elements, dtype.bits() * dtype.lanes()), 8);
 }
 
-int64_t TripCount(const ForNode* loop, FactAnalyzer* facts) {
-  const int64_t extent = LargestValue(loop->extent, facts).value_or(kUnknownTripCount);
+int64_t TripCount(const ForNode* loop, int64_t unknown, FactAnalyzer* facts) {
+  const int64_t extent = LargestValue(loop->extent, facts).value_or(unknown);
   if (extent <= 0) return 0;
   // A step that is not known may be as small as one.
   const int64_t* step = loop->step.has_value() ? as_const_int(loop->step.value()) : nullptr;

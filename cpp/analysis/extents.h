@@ -9,9 +9,6 @@
 
 namespace tilelang_ascend_sched {
 
-// Iterations that a loop is taken to have when nothing bounds them.
-inline constexpr int64_t kUnknownTripCount = 100;
-
 // The memory that a buffer lies in.
 Scope MemoryOf(const tvm::tirx::Buffer& buffer);
 
@@ -36,7 +33,7 @@ std::optional<int64_t> LargestValue(const tvm::PrimExpr& expr, FactAnalyzer* fac
 // The smallest value if that is positive; 0 otherwise.
 int64_t SmallestPositive(const tvm::PrimExpr& expr, FactAnalyzer* facts);
 
-// Iterations of a serial loop, at most; kUnknownTripCount if nothing bounds them.
-int64_t TripCount(const tvm::tirx::ForNode* loop, FactAnalyzer* facts);
+// Iterations of a serial loop, at most; `unknown` if nothing bounds them.
+int64_t TripCount(const tvm::tirx::ForNode* loop, int64_t unknown, FactAnalyzer* facts);
 
 }  // namespace tilelang_ascend_sched

@@ -42,7 +42,7 @@ const CallNode* CallOf(const Stmt& stmt) {
 }
 
 // What a statement can be in a run; nothing if it ends any run.
-std::optional<Part> AsPart(const Stmt& stmt) {
+std::optional<Part> AsPart(const Stmt& stmt, const Machine& machine) {
   const CallNode* call = CallOf(stmt);
   const auto* name =
       call == nullptr || call->args.empty() ? nullptr : call->args[0].as<StringImmNode>();
@@ -65,7 +65,7 @@ std::optional<Part> AsPart(const Stmt& stmt) {
   if (!stmt.as<EvaluateNode>() && !stmt.as<BufferStoreNode>() && !stmt.as<SBlockNode>()) {
     return std::nullopt;
   }
-  return Part{Kind::kWork, ResourcesOf(stmt).pipes};
+  return Part{Kind::kWork, ResourcesOf(stmt, machine).pipes};
 }
 
 // One run in the making.
@@ -131,11 +131,11 @@ class FlagMover : public StmtExprMutator {
 
 Stmt MoveHandFlags(const Stmt& body) { return FlagMover()(body); }
 
-Array<Stmt> JoinHandSync(const Array<Stmt>& stmts) {
+Array<Stmt> JoinHandSync(const Array<Stmt>& stmts, const Machine& machine) {
   Array<Stmt> joined;
   Run run;
   for (const Stmt& stmt : stmts) {
-    const std::optional<Part> part = AsPart(stmt);
+    const std::optional<Part> part = AsPart(stmt, machine);
     if (!part.has_value()) {
       run.FlushTo(&joined);
       joined.push_back(stmt);

@@ -12,15 +12,17 @@ namespace {
 
 class Collector : public StmtExprVisitor {
  public:
+  explicit Collector(const Machine& machine) : machine_(machine) {}
+
   TaskResources resources;
 
  private:
   void VisitExpr_(const CallNode* op) final {
     if (!in_block_) {
-      resources.pipes |= CallPipes(op);
+      resources.pipes |= CallPipes(op, machine_);
       if (const auto copy = AsCopy(op)) {
         resources.ports |= CopyPorts(ParseScope(std::string(copy->from.scope())),
-                                     ParseScope(std::string(copy->to.scope())));
+                                     ParseScope(std::string(copy->to.scope())), machine_);
       }
     }
     resources.writes_core_state = resources.writes_core_state || WritesCoreState(op);
@@ -35,13 +37,14 @@ class Collector : public StmtExprVisitor {
     in_block_ = outside;
   }
 
+  const Machine& machine_;
   bool in_block_ = false;
 };
 
 }  // namespace
 
-TaskResources ResourcesOf(const Stmt& stmt) {
-  Collector collector;
+TaskResources ResourcesOf(const Stmt& stmt, const Machine& machine) {
+  Collector collector(machine);
   collector(stmt);
   TaskResources resources = collector.resources;
   if ((resources.pipes & ~kScalar) == 0) resources.pipes |= kScalar;

@@ -2,7 +2,7 @@
 
 #include <tvm/tirx/stmt.h>
 
-#include "hw/pipe.h"
+#include "hw/machine.h"
 
 namespace tilelang_ascend_sched {
 
@@ -14,6 +14,6 @@ struct TaskResources {
 };
 
 // Blocks inside `stmt` count as one operation each.
-TaskResources ResourcesOf(const tvm::tirx::Stmt& stmt);
+TaskResources ResourcesOf(const tvm::tirx::Stmt& stmt, const Machine& machine);
 
 }  // namespace tilelang_ascend_sched

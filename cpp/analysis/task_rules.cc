@@ -73,9 +73,9 @@ class InsideTask : public StmtExprVisitor {
   const bool sync_only_;
 };
 
-TaskResources CheckOneTask(const Task& task, bool candidate) {
+TaskResources CheckOneTask(const Task& task, const Machine& machine, bool candidate) {
   InsideTask(task, candidate).Check();
-  const TaskResources resources = ResourcesOf(task.body());
+  const TaskResources resources = ResourcesOf(task.body(), machine);
   PipeMask issuing = resources.pipes;
   if (resources.writes_core_state) issuing |= kScalar;
   if (!IsOnePipe(issuing)) {
@@ -95,7 +95,8 @@ TaskResources CheckOneTask(const Task& task, bool candidate) {
 // The code between the candidates of a T.PerCoreTask.
 class PerCoreBody : public StmtVisitor {
  public:
-  PerCoreBody(const Task& task, PipeMask pipe) : task_(task), pipe_(pipe) {}
+  PerCoreBody(const Task& task, const Machine& machine, PipeMask pipe)
+      : task_(task), machine_(machine), pipe_(pipe) {}
 
   void Check() {
     VisitStmt(task_.body());
@@ -117,7 +118,7 @@ class PerCoreBody : public StmtVisitor {
   }
 
   void CheckCandidate(const Task& candidate) {
-    const TaskResources resources = CheckOneTask(candidate, /*candidate=*/true);
+    const TaskResources resources = CheckOneTask(candidate, machine_, /*candidate=*/true);
     if (!TouchesBuffers(candidate.body())) {
       if (!IsControl(candidate.body())) {
         Refuse(
@@ -142,6 +143,7 @@ class PerCoreBody : public StmtVisitor {
   }
 
   const Task& task_;
+  const Machine& machine_;
   const PipeMask pipe_;
   bool works_ = false;
 };
@@ -161,16 +163,18 @@ void CheckSyncPipes(const Task& task, PipeMask pipe) {
 
 }  // namespace
 
-void CheckTask(const Task& task) { CheckOneTask(task, /*candidate=*/false); }
+void CheckTask(const Task& task, const Machine& machine) {
+  CheckOneTask(task, machine, /*candidate=*/false);
+}
 
-void CheckPerCoreTask(const Task& task) {
-  const PipeMask pipe = ResourcesOf(task.body()).pipes;
+void CheckPerCoreTask(const Task& task, const Machine& machine) {
+  const PipeMask pipe = ResourcesOf(task.body(), machine).pipes;
   if (!IsOnePipe(pipe)) {
     Refuse(Text("T.PerCoreTask requires exactly one inferred hardware pipe, but this uses ",
                 PipeNames(pipe)),
            task.marker);
   }
-  PerCoreBody(task, pipe).Check();
+  PerCoreBody(task, machine, pipe).Check();
   CheckSyncPipes(task, pipe);
 }
 

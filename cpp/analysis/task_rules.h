@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hw/machine.h"
 #include "ir/task_tree.h"
 
 namespace tilelang_ascend_sched {
@@ -8,11 +9,11 @@ namespace tilelang_ascend_sched {
 // copies to and from GM are of one core, it holds no other task or stage, and cross-core
 // synchronization is its only statement if it has any. InternalError naming the statement, its
 // place and what is wrong.
-void CheckTask(const Task& task);
+void CheckTask(const Task& task, const Machine& machine);
 
 // Checks a `T.PerCoreTask`: its candidates are as CheckTask asks and use one and the same pipe,
 // whose cross-core flags alone it may use; nothing else in it touches buffers; and what chooses
 // between the candidates stands outside of them. InternalError as above.
-void CheckPerCoreTask(const Task& task);
+void CheckPerCoreTask(const Task& task, const Machine& machine);
 
 }  // namespace tilelang_ascend_sched

@@ -172,6 +172,7 @@ CallCost LoadCall(Section section) {
 
 void LoadVector(Section section, VectorModel* vector) {
   vector->bandwidth = section.Divisor("bandwidth", kBytesPerCycle);
+  vector->register_bytes = section.Divisor("register", kBytes);
   vector->add = section.Divisor("add", kLanesPerCycle);
   vector->subtract = section.Divisor("subtract", kLanesPerCycle);
   vector->multiply = section.Divisor("multiply", kLanesPerCycle);
@@ -204,6 +205,7 @@ Machine Understand(const std::string& path, const std::string& text) {
   machine.file = path;
   machine.name = root.Text("name");
   machine.aivs_per_block = root.Divisor("aivs_per_block", kCount);
+  machine.unknown_trips = root.Divisor("unknown_trips", kCount);
   LoadCapacities(root.Child("capacities"), &machine);
   LoadPipes(root.Child("pipes"), &machine);
   LoadSync(root.Child("synchronization"), &machine.sync);

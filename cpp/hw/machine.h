@@ -94,7 +94,7 @@ struct CubeModel {
 struct ScatterModel {
   int64_t min = 0;           // cycles
   int64_t setup = 0;         // cycles a call
-  int64_t pass = 0;          // cycles a pass of 256 bytes over all rows
+  int64_t pass = 0;          // cycles a pass of one register over all rows
   int64_t row_quarters = 0;  // quarter cycles a row and pass
 };
 
@@ -107,7 +107,8 @@ struct CallCost {
 };
 
 struct VectorModel {
-  int64_t bandwidth = 0;  // bytes/cycle between registers and UB
+  int64_t bandwidth = 0;       // bytes/cycle between registers and UB
+  int64_t register_bytes = 0;  // bytes
   // Lanes a cycle.
   int64_t add = 0;
   int64_t subtract = 0;
@@ -142,6 +143,7 @@ struct Machine {
   std::string name;
   std::string file;
   int64_t aivs_per_block = 0;
+  int64_t unknown_trips = 0;            // iterations of a loop that nothing bounds, in estimates
   std::array<int64_t, 5> capacities{};  // bytes, by CapacityIndex
   int64_t ub_with_simt = 0;             // bytes of UB when the kernel has a SIMT function
   std::array<PipeModel, 7> pipes{};     // in the order of kPipes

@@ -75,7 +75,7 @@ class Estimator : public FactMutator {
     if (in_per_core_task_) {
       const Accesses accesses = AccessesOf(op->body);
       if (!accesses.reads.empty() || !accesses.writes.empty()) {
-        candidates_.push_back({op, cost, ResourcesOf(op->body).pipes});
+        candidates_.push_back({op, cost, ResourcesOf(op->body, machine_).pipes});
       }
     }
     return Annotated(op, cost, op->body);
@@ -96,12 +96,12 @@ class Estimator : public FactMutator {
     CheckPipes(op, candidates);
     CandidateCosts costs;
     for (const Candidate& candidate : candidates) costs[candidate.marker] = candidate.cost;
-    const Cost cost = Resolved(op, CostOfPerCoreTask(op->body, costs, facts()));
+    const Cost cost = Resolved(op, CostOfPerCoreTask(op->body, costs, facts(), machine_));
     return Annotated(op, cost, std::move(body));
   }
 
   void CheckPipes(const AttrStmtNode* op, const std::vector<Candidate>& candidates) const {
-    const PipeMask pipes = ResourcesOf(op->body).pipes;
+    const PipeMask pipes = ResourcesOf(op->body, machine_).pipes;
     if (!IsSinglePipe(pipes)) {
       Refuse(GetRef<Stmt>(op), Text("T.PerCoreTask requires exactly one inferred hardware pipe, "
                                     "but its body uses mask=",

@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <memory>
 
 #include "analysis/hand_sync.h"
 #include "analysis/synced_sections.h"
 #include "analysis/task_rules.h"
 #include "analysis/touches_buffers.h"
+#include "hw/load.h"
 #include "ir/kernels.h"
 #include "ir/task_tree.h"
 #include "report/error.h"
@@ -76,13 +78,6 @@ class CandidateMarker : public StmtMutator {
   }
 };
 
-Unit TaskUnit(Task task) {
-  task.per_core() ? CheckPerCoreTask(task) : CheckTask(task);
-  return MakeUnit(std::move(task));
-}
-
-Units UnitsOf(const Stmt& stmt);
-
 void Append(Units* units, Units more) {
   units->insert(units->end(), std::make_move_iterator(more.begin()),
                 std::make_move_iterator(more.end()));
@@ -101,84 +96,100 @@ Units Guarded(Units units, const Guard& guard) {
   return units;
 }
 
-// The units of a kernel or of a loop's body, among which stages are given to all or none.
-Units UnitsOfBody(const Stmt& body) {
-  Units units = UnitsOf(body);
-  FillIfEmpty(&units);
-  const bool manual = std::any_of(units.begin(), units.end(),
-                                  [](const Unit& unit) { return unit.stage != kUnsetStage; });
-  for (Unit& unit : units) {
-    if (manual && unit.stage == kUnsetStage) unit.stage = 0;
-  }
-  return units;
-}
+class Divider {
+ public:
+  explicit Divider(const Machine& machine) : machine_(machine) {}
 
-Units UnitsOfBranch(const IfThenElseNode* op) {
-  auto guard = [op](PrimExpr condition) {
-    return Guard{IfThenElse(std::move(condition), Evaluate(0), std::nullopt, op->span)};
-  };
-  Units units = Guarded(UnitsOf(op->then_case), guard(op->condition));
-  if (op->else_case.has_value()) {
-    Append(&units, Guarded(UnitsOf(op->else_case.value()), guard(Not(op->condition))));
-  }
-  return units;
-}
-
-Units UnitsOfStage(const AttrStmtNode* op) {
-  const auto* stage = op->node.cast<PrimExpr>().as<IntImmNode>();
-  if (stage == nullptr || stage->value < 0 || stage->value > std::numeric_limits<int>::max()) {
-    Fail(kPass, Text("T.Stage requires a non-negative constant integer, got ",
-                     op->node.cast<PrimExpr>(), ": ", Brief(op->body)));
-  }
-  Units units = UnitsOf(op->body);
-  FillIfEmpty(&units);
-  for (Unit& unit : units) {
-    if (unit.stage != kUnsetStage) {
-      Fail(kPass, Text("Nested T.Stage scopes are not supported: ", Brief(op->body)));
+  // The units of a kernel or of a loop's body, among which stages are given to all or none.
+  Units UnitsOfBody(const Stmt& body) const {
+    Units units = UnitsOf(body);
+    FillIfEmpty(&units);
+    const bool manual = std::any_of(units.begin(), units.end(),
+                                    [](const Unit& unit) { return unit.stage != kUnsetStage; });
+    for (Unit& unit : units) {
+      if (manual && unit.stage == kUnsetStage) unit.stage = 0;
     }
-    unit.stage = static_cast<int>(stage->value);
-  }
-  return units;
-}
-
-Units UnitsOfAttribute(const AttrStmtNode* op) {
-  if (op->attr_key == attrs::kTask) return {TaskUnit(AsTask(op))};
-  if (op->attr_key == attrs::kPerCoreTask) {
-    AttrStmt marker = GetRef<AttrStmt>(op);
-    marker.CopyOnWrite()->body = CandidateMarker()(op->body);
-    return {TaskUnit(AsTask(marker.get()))};
-  }
-  if (op->attr_key == attrs::kStage) return UnitsOfStage(op);
-  if (op->attr_key == attrs::kScheduleUnit) {
-    Fail(kPass, "cannot run on an already-materialized schedule");
-  }
-  if (!IsGuardAttribute(op)) {
-    Fail(kPass, Text("only supports known scheduling attributes in the body of a kernel; `",
-                     op->attr_key, "` is none: ", Brief(op->body)));
-  }
-  Units units = UnitsOf(op->body);
-  FillIfEmpty(&units);
-  return Guarded(std::move(units), Guard{GetRef<AttrStmt>(op)});
-}
-
-Units UnitsOf(const Stmt& stmt) {
-  if (IsTaskByItself(stmt)) return {TaskUnit(MakeTask(stmt))};
-  if (const auto* sequence = stmt.as<SeqStmtNode>()) {
-    Units units;
-    for (const Stmt& child : JoinHandSync(sequence->seq)) Append(&units, UnitsOf(child));
     return units;
   }
-  if (const auto* loop = stmt.as<ForNode>()) {
-    return {MakeUnit(Loop{GetRef<For>(loop), UnitsOfBody(loop->body)})};
+
+ private:
+  Units UnitsOfBranch(const IfThenElseNode* op) const {
+    auto guard = [op](PrimExpr condition) {
+      return Guard{IfThenElse(std::move(condition), Evaluate(0), std::nullopt, op->span)};
+    };
+    Units units = Guarded(UnitsOf(op->then_case), guard(op->condition));
+    if (op->else_case.has_value()) {
+      Append(&units, Guarded(UnitsOf(op->else_case.value()), guard(Not(op->condition))));
+    }
+    return units;
   }
-  if (const auto* branch = stmt.as<IfThenElseNode>()) return UnitsOfBranch(branch);
-  if (const auto* attribute = stmt.as<AttrStmtNode>()) return UnitsOfAttribute(attribute);
-  Fail(kPass, Text("cannot schedule a statement of this kind: ", Brief(stmt)));
-}
+
+  Units UnitsOfStage(const AttrStmtNode* op) const {
+    const auto* stage = op->node.cast<PrimExpr>().as<IntImmNode>();
+    if (stage == nullptr || stage->value < 0 || stage->value > std::numeric_limits<int>::max()) {
+      Fail(kPass, Text("T.Stage requires a non-negative constant integer, got ",
+                       op->node.cast<PrimExpr>(), ": ", Brief(op->body)));
+    }
+    Units units = UnitsOf(op->body);
+    FillIfEmpty(&units);
+    for (Unit& unit : units) {
+      if (unit.stage != kUnsetStage) {
+        Fail(kPass, Text("Nested T.Stage scopes are not supported: ", Brief(op->body)));
+      }
+      unit.stage = static_cast<int>(stage->value);
+    }
+    return units;
+  }
+
+  Units UnitsOfAttribute(const AttrStmtNode* op) const {
+    if (op->attr_key == attrs::kTask) return {TaskUnit(AsTask(op))};
+    if (op->attr_key == attrs::kPerCoreTask) {
+      AttrStmt marker = GetRef<AttrStmt>(op);
+      marker.CopyOnWrite()->body = CandidateMarker()(op->body);
+      return {TaskUnit(AsTask(marker.get()))};
+    }
+    if (op->attr_key == attrs::kStage) return UnitsOfStage(op);
+    if (op->attr_key == attrs::kScheduleUnit) {
+      Fail(kPass, "cannot run on an already-materialized schedule");
+    }
+    if (!IsGuardAttribute(op)) {
+      Fail(kPass, Text("only supports known scheduling attributes in the body of a kernel; `",
+                       op->attr_key, "` is none: ", Brief(op->body)));
+    }
+    Units units = UnitsOf(op->body);
+    FillIfEmpty(&units);
+    return Guarded(std::move(units), Guard{GetRef<AttrStmt>(op)});
+  }
+
+  Units UnitsOf(const Stmt& stmt) const {
+    if (IsTaskByItself(stmt)) return {TaskUnit(MakeTask(stmt))};
+    if (const auto* sequence = stmt.as<SeqStmtNode>()) {
+      Units units;
+      for (const Stmt& child : JoinHandSync(sequence->seq, machine_))
+        Append(&units, UnitsOf(child));
+      return units;
+    }
+    if (const auto* loop = stmt.as<ForNode>()) {
+      return {MakeUnit(Loop{GetRef<For>(loop), UnitsOfBody(loop->body)})};
+    }
+    if (const auto* branch = stmt.as<IfThenElseNode>()) return UnitsOfBranch(branch);
+    if (const auto* attribute = stmt.as<AttrStmtNode>()) return UnitsOfAttribute(attribute);
+    Fail(kPass, Text("cannot schedule a statement of this kind: ", Brief(stmt)));
+  }
+
+  Unit TaskUnit(Task task) const {
+    task.per_core() ? CheckPerCoreTask(task, machine_) : CheckTask(task, machine_);
+    return MakeUnit(std::move(task));
+  }
+
+  const Machine& machine_;
+};
 
 Stmt Materialize(const SBlock& root, const KernelPlace& place) {
+  const std::shared_ptr<const Machine> machine = CurrentMachine();
+  const Divider divider(*machine);
   auto [opened, aiv] = OpenSyncedSections(root, place.aiv);
-  opened.CopyOnWrite()->body = EncodeUnits(UnitsOfBody(MoveHandFlags(opened->body)));
+  opened.CopyOnWrite()->body = EncodeUnits(divider.UnitsOfBody(MoveHandFlags(opened->body)));
   if (!aiv.has_value() || place.aiv.has_value()) return opened;
   return AttrStmt(*aiv, attr::thread_extent, (*aiv)->dom->extent, opened);
 }

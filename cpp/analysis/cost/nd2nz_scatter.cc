@@ -13,8 +13,6 @@ using namespace tvm::tirx;
 
 namespace {
 
-constexpr int64_t kVectorBytes = 256;
-
 [[noreturn]] void Refuse(const CallNode* call, const char* what) {
   TVM_FFI_THROW(InternalError) << "ND->NZ scatter " << what << ": " << tvm::ffi::GetRef<Call>(call);
   throw;
@@ -55,7 +53,8 @@ int64_t ScatterCycles(const CallNode* call, const VectorModel& vector) {
   const std::string source = TypeOf(call, 5);
   const ScatterModel& model = ModelOf(call, source, TypeOf(call, 4), vector);
   const int64_t element_bytes = source == "float" ? 4 : 2;
-  const int64_t passes = CeilDiv(columns, kVectorBytes / element_bytes);
+  const int64_t passes =
+      CeilDiv(columns, std::max<int64_t>(vector.register_bytes / element_bytes, 1));
   const int64_t row_quarters = MultiplyCycles(MultiplyCycles(rows, passes), model.row_quarters);
   const int64_t pass_cycles = MultiplyCycles(passes, model.pass);
   const int64_t cycles = AddCycles(AddCycles(model.setup, pass_cycles), CeilDiv(row_quarters, 4));

@@ -78,8 +78,8 @@ Phases Looped(const Phases& body, int64_t times) {
 
 class PhaseFinder {
  public:
-  PhaseFinder(const CandidateCosts& candidates, const Facts& facts)
-      : candidates_(candidates), facts_(facts) {}
+  PhaseFinder(const CandidateCosts& candidates, const Facts& facts, int64_t unknown_trips)
+      : candidates_(candidates), facts_(facts), unknown_trips_(unknown_trips) {}
 
   int waits = 0;
 
@@ -100,7 +100,7 @@ class PhaseFinder {
     }
     if (const auto* loop = stmt.as<ForNode>()) return FindInLoop(loop);
     if (const auto* forever = stmt.as<WhileNode>()) {
-      return Looped(Find(forever->body), kUnknownTripCount);
+      return Looped(Find(forever->body), unknown_trips_);
     }
     if (const auto* branch = stmt.as<IfThenElseNode>()) return FindInBranch(branch);
     if (const auto* block = stmt.as<SBlockNode>()) return Find(block->body);
@@ -115,7 +115,7 @@ class PhaseFinder {
                                       "or unrolled loop, but the loop over "
                                    << loop->loop_var << " is neither";
     }
-    return Looped(Find(loop->body), TripCount(loop, &facts_));
+    return Looped(Find(loop->body), TripCount(loop, unknown_trips_, &facts_));
   }
 
   Phases FindInBranch(const IfThenElseNode* branch) {
@@ -132,12 +132,14 @@ class PhaseFinder {
 
   const CandidateCosts& candidates_;
   FactAnalyzer facts_;
+  const int64_t unknown_trips_;
 };
 
 }  // namespace
 
-Cost CostOfPerCoreTask(const Stmt& body, const CandidateCosts& candidates, const Facts& facts) {
-  PhaseFinder finder(candidates, facts);
+Cost CostOfPerCoreTask(const Stmt& body, const CandidateCosts& candidates, const Facts& facts,
+                       const Machine& machine) {
+  PhaseFinder finder(candidates, facts, machine.unknown_trips);
   const Phases phases = finder.Find(body);
   if (finder.waits != CountWaits(body)) {
     TVM_FFI_THROW(InternalError)

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/cost/cost.h"
+#include "hw/machine.h"
 #include "ir/facts.h"
 
 namespace tilelang_ascend_sched {
@@ -17,6 +18,6 @@ using CandidateCosts = std::unordered_map<const tvm::tirx::AttrStmtNode*, Cost>;
 // other. A task with waits does not overlap with its next run. Throws InternalError for a wait
 // inside a branch or expression, and for a parallel loop around candidates.
 Cost CostOfPerCoreTask(const tvm::tirx::Stmt& body, const CandidateCosts& candidates,
-                       const Facts& facts);
+                       const Facts& facts, const Machine& machine);
 
 }  // namespace tilelang_ascend_sched

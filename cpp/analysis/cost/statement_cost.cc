@@ -119,7 +119,7 @@ Cost StatementCosts::Compose(const Stmt& stmt, Facts* facts) {
     cost = Loop(loop, facts);
   } else if (const auto* forever = stmt.as<WhileNode>()) {
     facts->AddCondition(forever->condition);
-    cost = Repeated(Compose(forever->body, facts), kUnknownTripCount);
+    cost = Repeated(Compose(forever->body, facts), machine_.unknown_trips);
   } else if (const auto* branch = stmt.as<IfThenElseNode>()) {
     cost = Branch(branch, facts);
   } else {
@@ -140,7 +140,7 @@ Cost StatementCosts::Sequence(const SeqStmtNode* sequence, Facts* facts) {
 
 Cost StatementCosts::Loop(const ForNode* loop, Facts* facts) {
   FactAnalyzer analyzer(*facts);
-  const int64_t count = TripCount(loop, &analyzer);
+  const int64_t count = TripCount(loop, machine_.unknown_trips, &analyzer);
   facts->AddLoop(loop);
   return Repeated(Compose(loop->body, facts), count);
 }
@@ -159,7 +159,7 @@ Cost StatementCosts::Branch(const IfThenElseNode* branch, Facts* facts) {
 
 Cost StatementCosts::Leaf(const Stmt& stmt, const Facts& facts) {
   FactAnalyzer analyzer(facts);
-  const PipeMask pipes = ResourcesOf(stmt).pipes;
+  const PipeMask pipes = ResourcesOf(stmt, machine_).pipes;
   WorkCollector work(hf32_calls_, &analyzer);
   work(stmt);
   if (work.copies.empty() && (pipes & kDmaPipes) != 0) {
@@ -168,7 +168,7 @@ Cost StatementCosts::Leaf(const Stmt& stmt, const Facts& facts) {
   Cost cost = CostOfCopies(work.copies, machine_);
   int64_t computing = (pipes & kScalar) != 0 && (pipes & kVector) == 0 ? 1 : 0;
   if ((pipes & kVector) != 0) {
-    VectorCost vector = VectorCostOf(stmt, machine_.vector, &analyzer);
+    VectorCost vector = VectorCostOf(stmt, machine_, &analyzer);
     computing = std::max(computing, vector.cycles);
     cost.ii = std::max(cost.ii, vector.cycles);
     for (std::string& name : vector.unknown) {

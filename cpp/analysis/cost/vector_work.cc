@@ -60,7 +60,8 @@ int64_t LanesOf(const PrimExpr& expr, const VectorModel& vector) {
 
 class OperationCounter : public StmtExprVisitor {
  public:
-  explicit OperationCounter(const VectorModel& vector) : vector_(vector) {}
+  explicit OperationCounter(const Machine& machine)
+      : vector_(machine.vector), unknown_trips_(machine.unknown_trips) {}
 
   VectorCost cost;
 
@@ -122,7 +123,7 @@ class OperationCounter : public StmtExprVisitor {
     const int64_t* extent = as_const_int(op->extent);
     const int64_t* step = op->step.has_value() ? as_const_int(op->step.value()) : nullptr;
     const bool known = extent != nullptr && (step != nullptr || !op->step.has_value());
-    int64_t count = known ? std::max<int64_t>(*extent, 0) : kUnknownTripCount;
+    int64_t count = known ? std::max<int64_t>(*extent, 0) : unknown_trips_;
     if (known && step != nullptr && *step > 0) count = CeilDiv(count, *step);
     loop_of_[op->loop_var.get()] = static_cast<int>(trip_counts_.size());
     trip_counts_.push_back(count);
@@ -146,6 +147,7 @@ class OperationCounter : public StmtExprVisitor {
   void VisitStmt_(const SBlockNode* op) final { VisitStmt(op->body); }
 
   const VectorModel& vector_;
+  const int64_t unknown_trips_;
   std::vector<int64_t> trip_counts_;  // of the loops around, outermost first
   std::unordered_map<const VarNode*, int> loop_of_;
   int innermost_ = kNoLoop;
@@ -186,11 +188,11 @@ int64_t BytesRead(const Stmt& body, FactAnalyzer* facts) {
 
 }  // namespace
 
-VectorCost VectorCostOf(const Stmt& body, const VectorModel& vector, FactAnalyzer* facts) {
+VectorCost VectorCostOf(const Stmt& body, const Machine& machine, FactAnalyzer* facts) {
   if (const int64_t given = GivenLatency(body)) return {given, {}};
-  OperationCounter counter(vector);
+  OperationCounter counter(machine);
   counter(body);
-  const int64_t loading = CeilDiv(BytesRead(body, facts), vector.bandwidth);
+  const int64_t loading = CeilDiv(BytesRead(body, facts), machine.vector.bandwidth);
   counter.cost.cycles = std::max(counter.cost.cycles, loading);
   return std::move(counter.cost);
 }

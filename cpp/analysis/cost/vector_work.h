@@ -20,7 +20,6 @@ struct VectorCost {
 // reads from UB and registers, whichever takes longer; what the annotation `tl.vf_latency` of its
 // block says if there is one. An operation is done for all iterations of the loops on which it
 // depends, so many lanes at a time; a branch costs as much as its longer side.
-VectorCost VectorCostOf(const tvm::tirx::Stmt& body, const VectorModel& vector,
-                        FactAnalyzer* facts);
+VectorCost VectorCostOf(const tvm::tirx::Stmt& body, const Machine& machine, FactAnalyzer* facts);
 
 }  // namespace tilelang_ascend_sched

@@ -5,12 +5,14 @@
 #include <tvm/tirx/function.h>
 #include <tvm/tirx/op.h>
 
+#include <memory>
 #include <string>
 
 #include "analysis/accesses.h"
 #include "analysis/dependence/dependences.h"
 #include "analysis/extents.h"
 #include "analysis/task_resources.h"
+#include "hw/load.h"
 #include "ir/kernels.h"
 #include "ir/task_tree.h"
 #include "report/error.h"
@@ -53,9 +55,9 @@ Any BytesOf(const std::vector<BufferRegion>& regions, FactAnalyzer* facts) {
   return bytes;
 }
 
-void DescribeTask(const Leaf& leaf, Object* described) {
+void DescribeTask(const Leaf& leaf, const Machine& machine, Object* described) {
   const Task& task = *leaf.unit->task();
-  const TaskResources resources = ResourcesOf(task.body());
+  const TaskResources resources = ResourcesOf(task.body(), machine);
   const TaskMarks marks = task.marks();
   const Accesses accesses = AccessesOf(task.body());
   FactAnalyzer facts(leaf.facts);
@@ -67,7 +69,7 @@ void DescribeTask(const Leaf& leaf, Object* described) {
   described->Set("written", BytesOf(accesses.writes, &facts));
 }
 
-Object DescribeLeaf(const Leaf& leaf) {
+Object DescribeLeaf(const Leaf& leaf, const Machine& machine) {
   Object described;
   const Stmt stmt = leaf.unit->task() ? leaf.unit->task()->body() : Stmt(leaf.unit->loop()->loop);
   described.Set("name", String(Brief(stmt)));
@@ -79,7 +81,7 @@ Object DescribeLeaf(const Leaf& leaf) {
     if (guard.condition().defined()) guards.push_back(String(Text(guard.condition())));
   }
   described.Set("guards", guards);
-  if (leaf.unit->task() != nullptr) DescribeTask(leaf, &described);
+  if (leaf.unit->task() != nullptr) DescribeTask(leaf, machine, &described);
   return described;
 }
 
@@ -114,11 +116,12 @@ Object DescribeBody(const Places& places, const Body& body, const BodyDependence
 }
 
 Object Describe(const SBlock& root, const Facts& outer) {
+  const std::shared_ptr<const Machine> machine = CurrentMachine();
   const std::vector<Unit> units = DecodeUnits(root->body);
-  const Places places = FindPlaces(units, outer);
+  const Places places = FindPlaces(units, *machine, outer);
   const std::vector<BodyDependences> found = FindDependences(places, root);
   Array<Any> tasks;
-  for (const Leaf& leaf : places.leaves) tasks.push_back(DescribeLeaf(leaf));
+  for (const Leaf& leaf : places.leaves) tasks.push_back(DescribeLeaf(leaf, *machine));
   Array<Any> bodies;
   for (size_t i = 0; i < found.size(); ++i) {
     bodies.push_back(DescribeBody(places, places.bodies[i], found[i]));

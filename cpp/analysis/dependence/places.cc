@@ -98,7 +98,7 @@ Access Merged(const std::vector<Access>& pieces) {
 
 class Finder {
  public:
-  explicit Finder(const Facts& outer) : facts_(outer) {}
+  Finder(const Machine& machine, const Facts& outer) : machine_(machine), facts_(outer) {}
 
   Places Find(const std::vector<Unit>& units) {
     places_.pointers = Pointers(units);
@@ -165,7 +165,7 @@ class Finder {
     } else {
       const Stmt& body = unit.task()->body();
       add(CollectAccesses(body));
-      for (const StateUse& use : StatesUnder(ResourcesOf(body).pipes)) {
+      for (const StateUse& use : StatesUnder(ResourcesOf(body, machine_).pipes)) {
         Access access;
         access.storage = Storage::State(use.name);
         access.write = use.write;
@@ -277,6 +277,7 @@ class Finder {
     places_.variables.push_back(var);
   }
 
+  const Machine& machine_;
   Places places_;
   Facts facts_;
   std::vector<size_t> bodies_;
@@ -287,8 +288,8 @@ class Finder {
 
 }  // namespace
 
-Places FindPlaces(const std::vector<Unit>& units, const Facts& outer) {
-  return Finder(outer).Find(units);
+Places FindPlaces(const std::vector<Unit>& units, const Machine& machine, const Facts& outer) {
+  return Finder(machine, outer).Find(units);
 }
 
 }  // namespace tilelang_ascend_sched

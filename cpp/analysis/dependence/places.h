@@ -7,6 +7,7 @@
 
 #include "analysis/access.h"
 #include "analysis/dependence/pointers.h"
+#include "hw/machine.h"
 #include "ir/facts.h"
 #include "ir/task_tree.h"
 
@@ -63,6 +64,6 @@ struct Places {
 };
 
 // `outer` is known around the kernel. `units` must outlive the result.
-Places FindPlaces(const std::vector<Unit>& units, const Facts& outer);
+Places FindPlaces(const std::vector<Unit>& units, const Machine& machine, const Facts& outer);
 
 }  // namespace tilelang_ascend_sched
