@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,8 @@ class Options:
         for term in filter(None, (part.strip() for part in self.passes.split(","))):
             name, assigned, owner = (part.strip() for part in term.partition("="))
             if not assigned:
+                if name in by_name:
+                    raise ValueError(f"{PREFIX}passes: {name} is a pass; write {name}=ours|stock")
                 _check_choice("passes", name, ("ours", "stock"), "<Pass>=ours", "<Pass>=stock")
                 ours = {info.name: info.ours and name == "ours" for info in PASSES}
                 continue
@@ -134,5 +137,9 @@ def _check_range(name: str, value: int, least: int, most: int) -> None:
 
 
 def _check_pass(name: str, known: Mapping[str, PassInfo]) -> None:
-    if name not in known:
-        raise ValueError(f"{PREFIX}passes: no pass {name!r}; passes are {', '.join(known)}")
+    if name in known:
+        return
+    folded = {each.lower(): each for each in known}
+    meant = get_close_matches(name.lower(), folded, n=1)
+    guess = f" (did you mean {folded[meant[0]]!r}?)" if meant else ""
+    raise ValueError(f"{PREFIX}passes: no pass {name!r}{guess}; passes are {', '.join(known)}")

@@ -15,54 +15,9 @@ using namespace tvm::tirx;
 
 namespace {
 
-struct NamedPipes {
-  std::string_view name;  // a trailing `*` stands for any ending
-  PipeMask pipes;
-};
-
-// Calls whose work is on one pipe whatever their operands are.
-constexpr NamedPipes kCalls[] = {
-    {"tl.tileop.gemm", kCube},
-    {"tl.tileop.gemm_blockscaled", kCube},
-    {"tl.tileop.reduce", kVector},
-    {"tl.tileop.finalize_reducer", kVector},
-    {"tl.simd.*", kVector},
-    {"tl.sync_warp", kVector},
-    {"tl.ballot*", kVector},
-    {"tl.activemask", kVector},
-    {"tl.warp_reduce_*", kVector},
-    {"tl.atomic_*", kVector},
-    {"tl.rng_*", kVector},
-    {"tl.ascend_nd2nz_scatter", kVector},
-    {"tl.ascend_mad", kCube},
-    {"tl.ascend_mad_mx", kCube},
-    {"tl.ascend_gemm_l1", kMTE1 | kCube},
-    {"tl.ascend_blockscaled_gemm_l1", kMTE1 | kCube},
-    {"tl.ascend_copy_gm_to_ubuf", kMTE2},
-    {"tl.ascend_copy_gm_to_cbuf", kMTE2},
-    {"tl.ascend_fill_l1", kMTE2},
-    {"tl.ascend_load_c*", kMTE1},
-    {"tl.ascend_copy_matrix_cc_to_*", kFixpipe},
-    {"tl.ascend_copy_ubuf_to_*", kMTE3},
-    {"tl.ascend_nd2nz_post_copy", kMTE3},
-    {"tl.ascend_set_copy_pad_value", kScalar},
-    {"tl.ascend_set_hf32_mode", kScalar},
-    {"tl.ascend_set_mmad_direction", kScalar},
-    {"tl.ascend_set_atomic*", kScalar},
-    {"tl.ascend_threadfence", kScalar},
-    {"tl.ascend_read_gm_bypass_dcache", kScalar},
-    {"tl.ascend_write_gm_bypass_dcache", kScalar},
-    {"tl.loop_break", kScalar},
-    {"tl.device_assert*", kScalar},
-};
-
-// Printing, which TileLang calls as external functions.
-constexpr NamedPipes kExternals[] = {
-    {"debug_print_msg", kScalar},
-    {"debug_print_var", kScalar},
-    {"debug_print_buffer_value", kScalar},
-    {"debug_print_global_buffer_dump", kMTE3},
-};
+// Operations whose pipe depends on the memory of an operand.
+constexpr std::string_view kFill = "tl.tileop.fill";
+constexpr std::string_view kBufferDump = "extern debug_print_buffer_dump";
 
 constexpr std::array<std::string_view, 6> kStateWrites = {
     "tl.loop_break",
@@ -73,19 +28,16 @@ constexpr std::array<std::string_view, 6> kStateWrites = {
     "tl.ascend_set_atomic_none",
 };
 
-template <size_t n>
-PipeMask Find(const NamedPipes (&table)[n], std::string_view name) {
-  for (const NamedPipes& entry : table) {
-    const bool prefix = entry.name.back() == '*';
-    const std::string_view stem = entry.name.substr(0, entry.name.size() - (prefix ? 1 : 0));
-    if (prefix ? name.starts_with(stem) : name == stem) return entry.pipes;
-  }
-  return 0;
-}
-
 std::string_view NameOf(const CallNode* call) {
   const auto* op = call->op.as<tvm::OpNode>();
   return op == nullptr ? std::string_view() : std::string_view(op->name.data(), op->name.size());
+}
+
+// The function that an external call names, if it does.
+const StringImmNode* ExternalSymbol(const CallNode* call) {
+  const bool external =
+      call->op.same_as(builtin::call_extern()) || call->op.same_as(builtin::call_pure_extern());
+  return external && !call->args.empty() ? call->args[0].as<StringImmNode>() : nullptr;
 }
 
 Buffer OperandBuffer(const CallNode* call, size_t arg) {
@@ -117,34 +69,46 @@ std::optional<CopyEnds> AsCopy(const CallNode* call) {
   return CopyEnds{OperandBuffer(call, 0), OperandBuffer(call, 1)};
 }
 
+std::string OperationName(const CallNode* call) {
+  if (const auto* symbol = ExternalSymbol(call)) return "extern " + std::string(symbol->value);
+  const std::string_view name = NameOf(call);
+  return name.empty() ? "a function" : std::string(name);
+}
+
 PipeMask CallPipes(const CallNode* call, const Machine& machine) {
   if (const auto copy = AsCopy(call)) {
     return CopyPipes(ScopeOf(copy->from), ScopeOf(copy->to), machine);
   }
-  const std::string_view name = NameOf(call);
-  if (name == "tl.tileop.fill") {
+  const std::string name = OperationName(call);
+  if (name == kFill) {
     // Fills outside of Vector bodies are scalar stores, but for those that L1's own engine makes.
-    const bool in_l1 = ScopeOf(OperandBuffer(call, 0)) == Scope::kL1;
-    return in_l1 ? PipeMask{kMTE2} : PipeMask{kScalar};
+    if (ScopeOf(OperandBuffer(call, 0)) != Scope::kL1) return kScalar;
+    return machine.transfer(Route::kGmToL1).pipe;
   }
-  if (call->op.same_as(builtin::call_extern()) && !call->args.empty()) {
-    const auto* symbol = call->args[0].as<StringImmNode>();
-    if (symbol == nullptr) return 0;
-    const std::string_view external(symbol->value.data(), symbol->value.size());
-    return external == "debug_print_buffer_dump" ? DumpPipes(call) : Find(kExternals, external);
+  if (name == kBufferDump) return DumpPipes(call);
+  const OperationModel* operation = machine.operation(name);
+  return operation == nullptr ? PipeMask{0} : operation->pipes;
+}
+
+PortMask CallPorts(const CallNode* call, const Machine& machine) {
+  if (const auto copy = AsCopy(call)) {
+    const std::optional<Route> route = FindRoute(ScopeOf(copy->from), ScopeOf(copy->to));
+    return route.has_value() ? machine.transfer(*route).ports : PortMask{0};
   }
-  return Find(kCalls, name);
+  const OperationModel* operation = machine.operation(OperationName(call));
+  return operation == nullptr ? PortMask{0} : operation->ports;
+}
+
+bool IsKnownOperation(const CallNode* call, const Machine& machine) {
+  const std::string name = OperationName(call);
+  return AsCopy(call).has_value() || name == kFill || name == kBufferDump ||
+         machine.operation(name) != nullptr;
 }
 
 PipeMask BlockPipes(const SBlockNode* block) {
   const bool vector = block->name_hint == "VECTOR" || block->name_hint == "SIMT_VF" ||
                       block->name_hint == "SIMD_VF";
   return vector ? PipeMask{kVector} : PipeMask{0};
-}
-
-PortMask CopyPorts(Scope from, Scope to, const Machine& machine) {
-  const std::optional<Route> route = FindRoute(from, to);
-  return route.has_value() ? machine.transfer(*route).ports : PortMask{0};
 }
 
 bool IsCrossCoreSync(const CallNode* call) {

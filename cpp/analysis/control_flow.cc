@@ -66,8 +66,12 @@ class ControlFlowNormalizer : public StmtMutator {
 
   Stmt VisitStmt_(const SeqStmtNode* op) final {
     Array<Stmt> stmts;
-    for (const Stmt& stmt : op->seq) stmts.push_back(VisitStmt(stmt));
-    return SeqStmt::Flatten(stmts);
+    bool same = true;
+    for (const Stmt& stmt : op->seq) {
+      stmts.push_back(VisitStmt(stmt));
+      same = same && stmts.back().same_as(stmt);
+    }
+    return same ? GetRef<Stmt>(op) : SeqStmt::Flatten(stmts);
   }
 
   Stmt VisitStmt_(const ForNode* op) final {

@@ -20,10 +20,7 @@ class Collector : public StmtExprVisitor {
   void VisitExpr_(const CallNode* op) final {
     if (!in_block_) {
       resources.pipes |= CallPipes(op, machine_);
-      if (const auto copy = AsCopy(op)) {
-        resources.ports |= CopyPorts(ParseScope(std::string(copy->from.scope())),
-                                     ParseScope(std::string(copy->to.scope())), machine_);
-      }
+      resources.ports |= CallPorts(op, machine_);
     }
     resources.writes_core_state = resources.writes_core_state || WritesCoreState(op);
     StmtExprVisitor::VisitExpr_(op);
@@ -42,6 +39,15 @@ class Collector : public StmtExprVisitor {
 };
 
 }  // namespace
+
+CoreMask CoresWith(const TaskResources& resources) {
+  CoreMask cores = 0;
+  if ((resources.pipes & (kMTE1 | kCube | kFixpipe)) != 0) cores |= kAic;
+  if ((resources.pipes & (kMTE3 | kVector)) != 0) cores |= kAiv;
+  if ((resources.ports & kAicPort) != 0) cores |= kAic;
+  if ((resources.ports & kAivPort) != 0) cores |= kAiv;
+  return cores;
+}
 
 TaskResources ResourcesOf(const Stmt& stmt, const Machine& machine) {
   Collector collector(machine);

@@ -13,6 +13,9 @@ struct TaskResources {
   bool writes_core_state = false;
 };
 
+// The cores that have what these resources are; none where any core has.
+CoreMask CoresWith(const TaskResources& resources);
+
 // Blocks inside `stmt` count as one operation each.
 TaskResources ResourcesOf(const tvm::tirx::Stmt& stmt, const Machine& machine);
 

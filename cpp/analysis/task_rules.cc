@@ -4,6 +4,7 @@
 #include <tvm/tirx/stmt_functor.h>
 
 #include <string>
+#include <utility>
 
 #include "analysis/call_pipes.h"
 #include "analysis/task_resources.h"
@@ -31,11 +32,13 @@ const CallNode* AsCrossCoreSync(const Stmt& stmt) {
   return call != nullptr && IsCrossCoreSync(call) ? call : nullptr;
 }
 
+enum class TaskKind { kMarked, kUnmarked, kCandidate };
+
 // What may not stand inside one task.
 class InsideTask : public StmtExprVisitor {
  public:
-  InsideTask(const Task& task, bool candidate)
-      : task_(task), candidate_(candidate), sync_only_(AsCrossCoreSync(task.body()) != nullptr) {}
+  InsideTask(const Task& task, TaskKind kind)
+      : task_(task), kind_(kind), sync_only_(AsCrossCoreSync(task.body()) != nullptr) {}
 
   void Check() { VisitStmt(task_.body()); }
 
@@ -43,17 +46,39 @@ class InsideTask : public StmtExprVisitor {
   void VisitStmt_(const AttrStmtNode* op) final {
     const Stmt stmt = tvm::ffi::GetRef<Stmt>(op);
     if (op->attr_key == attrs::kTask) Refuse("Nested T.Task regions are not supported", stmt);
-    if (op->attr_key == attrs::kPerCoreTask) {
+    if (op->attr_key == attrs::kPerCoreTask && kind_ != TaskKind::kUnmarked) {
       Refuse("T.PerCoreTask cannot be nested inside T.Task; put the T.Task inside", stmt);
     }
     if (op->attr_key == attrs::kStage) {
-      Refuse("T.Stage must wrap a complete scheduler task; it cannot appear inside T.Task", stmt);
+      Refuse(Text("T.Stage must wrap a complete scheduler task; it cannot appear inside ", inside_),
+             stmt);
     }
     StmtExprVisitor::VisitStmt_(op);
   }
 
+  void VisitStmt_(const SBlockNode* op) final {
+    const std::string outside = std::exchange(inside_, NameOf(op));
+    StmtExprVisitor::VisitStmt_(op);
+    inside_ = outside;
+  }
+
+  void VisitStmt_(const ForNode* op) final {
+    const std::string outside = inside_;
+    if (op->kind == ForKind::kParallel) inside_ = "a parallel loop";
+    StmtExprVisitor::VisitStmt_(op);
+    inside_ = outside;
+  }
+
+  static std::string NameOf(const SBlockNode* block) {
+    if (block->name_hint == "SIMT_VF") return "T.SimtVF";
+    if (block->name_hint == "SIMD_VF") return "T.SimdVF";
+    if (block->name_hint == "VECTOR") return "T.Vector";
+    if (block->name_hint == "CUBE") return "T.Cube";
+    return Text("the block ", block->name_hint);
+  }
+
   void VisitStmt_(const IfThenElseNode* op) final {
-    if (candidate_) {
+    if (kind_ == TaskKind::kCandidate) {
       Refuse("Control flow selecting a T.Task candidate must be outside the T.Task scope",
              tvm::ffi::GetRef<Stmt>(op));
     }
@@ -69,12 +94,13 @@ class InsideTask : public StmtExprVisitor {
   }
 
   const Task& task_;
-  const bool candidate_;
+  const TaskKind kind_;
   const bool sync_only_;
+  std::string inside_ = "T.Task";  // the innermost scope around
 };
 
-TaskResources CheckOneTask(const Task& task, const Machine& machine, bool candidate) {
-  InsideTask(task, candidate).Check();
+TaskResources CheckOneTask(const Task& task, const Machine& machine, TaskKind kind) {
+  InsideTask(task, kind).Check();
   const TaskResources resources = ResourcesOf(task.body(), machine);
   PipeMask issuing = resources.pipes;
   if (resources.writes_core_state) issuing |= kScalar;
@@ -118,7 +144,7 @@ class PerCoreBody : public StmtVisitor {
   }
 
   void CheckCandidate(const Task& candidate) {
-    const TaskResources resources = CheckOneTask(candidate, machine_, /*candidate=*/true);
+    const TaskResources resources = CheckOneTask(candidate, machine_, TaskKind::kCandidate);
     if (!TouchesBuffers(candidate.body())) {
       if (!IsControl(candidate.body())) {
         Refuse(
@@ -163,8 +189,8 @@ void CheckSyncPipes(const Task& task, PipeMask pipe) {
 
 }  // namespace
 
-void CheckTask(const Task& task, const Machine& machine) {
-  CheckOneTask(task, machine, /*candidate=*/false);
+void CheckTask(const Task& task, const Machine& machine, bool marked) {
+  CheckOneTask(task, machine, marked ? TaskKind::kMarked : TaskKind::kUnmarked);
 }
 
 void CheckPerCoreTask(const Task& task, const Machine& machine) {

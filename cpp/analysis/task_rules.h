@@ -9,7 +9,8 @@ namespace tilelang_ascend_sched {
 // copies to and from GM are of one core, it holds no other task or stage, and cross-core
 // synchronization is its only statement if it has any. InternalError naming the statement, its
 // place and what is wrong.
-void CheckTask(const Task& task, const Machine& machine);
+// Only a task that the user `marked` as one excludes a `T.PerCoreTask` inside.
+void CheckTask(const Task& task, const Machine& machine, bool marked);
 
 // Checks a `T.PerCoreTask`: its candidates are as CheckTask asks and use one and the same pipe,
 // whose cross-core flags alone it may use; nothing else in it touches buffers; and what chooses

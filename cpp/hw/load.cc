@@ -5,8 +5,11 @@
 #include <tvm/ffi/reflection/registry.h>
 #include <tvm/ir/transform.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <mutex>
+#include <set>
 #include <sstream>
 
 #include "hw/section.h"
@@ -73,17 +76,19 @@ PortMask LoadPorts(Section* section) {
   return mask;
 }
 
+constexpr const char* kRouteKeys[kNumRoutes] = {"gm_to_l1",    "gm_to_ub",   "ub_to_gm",
+                                                "ub_to_l1",    "l1_to_l0a",  "l1_to_l0b",
+                                                "l1_to_scale", "l1_to_bias", "l1_to_fixpipe_buffer",
+                                                "l0c_to_ub",   "l0c_to_gm"};
+
 void LoadTransfers(Section transfers, Machine* machine) {
-  constexpr const char* kKeys[kNumRoutes] = {"gm_to_l1",    "gm_to_ub",   "ub_to_gm",
-                                             "ub_to_l1",    "l1_to_l0a",  "l1_to_l0b",
-                                             "l1_to_scale", "l1_to_bias", "l1_to_fixpipe_buffer",
-                                             "l0c_to_ub",   "l0c_to_gm"};
   for (size_t i = 0; i < kNumRoutes; ++i) {
-    Section section = transfers.Child(kKeys[i]);
+    Section section = transfers.Child(kRouteKeys[i]);
     Transfer& transfer = machine->transfers[i];
-    const std::optional<PipeMask> pipe = ParsePipe(section.Text("pipe"));
+    const std::string name = section.Text("pipe");
+    const std::optional<PipeMask> pipe = ParsePipe(name);
     if (!pipe || (*pipe & kDmaPipes) == 0 || *pipe == kAllPipes) {
-      section.Fail("pipe", "must be MTE1, MTE2, MTE3 or FIX");
+      section.Fail("pipe", "is \"" + name + "\"; it must be MTE1, MTE2, MTE3 or FIX");
     }
     transfer.pipe = static_cast<Pipe>(*pipe);
     transfer.ports = LoadPorts(&section);
@@ -94,6 +99,54 @@ void LoadTransfers(Section transfers, Machine* machine) {
     section.Done();
   }
   transfers.Done();
+}
+
+// Of two entries with one name the second would never be found.
+std::vector<std::string> LoadNames(Section* section, std::set<std::string>* known) {
+  std::vector<std::string> names = section->Texts("names");
+  if (names.empty()) section->Fail("names", "is empty");
+  for (const std::string& name : names) {
+    if (!known->insert(name).second) {
+      section->Fail("names", "has \"" + name + "\" a second time");
+    }
+  }
+  return names;
+}
+
+PipeMask LoadPipeMask(Section* section) {
+  PipeMask mask = 0;
+  for (const std::string& name : section->Texts("pipes")) {
+    const std::optional<PipeMask> pipe = ParsePipe(name);
+    if (!pipe || *pipe == kAllPipes) {
+      section->Fail("pipes",
+                    "names the pipe \"" + name + "\"; pipes are MTE1, MTE2, MTE3, M, V, FIX and S");
+    }
+    mask |= *pipe;
+  }
+  return mask;
+}
+
+// An operation that moves data occupies what its route does.
+OperationModel LoadOperation(Section section, const Machine& machine,
+                             std::set<std::string>* known) {
+  OperationModel operation;
+  operation.names = LoadNames(&section, known);
+  if (section.Has("transfer")) {
+    const std::string key = section.Text("transfer");
+    const auto* const route = std::ranges::find(kRouteKeys, key);
+    if (route == std::end(kRouteKeys)) {
+      section.Fail("transfer", "is \"" + key + "\", which is not a key of `transfers`");
+    }
+    const Transfer& transfer = machine.transfers[route - std::begin(kRouteKeys)];
+    operation.pipes = transfer.pipe;
+    operation.ports = transfer.ports;
+  } else {
+    operation.pipes = LoadPipeMask(&section);
+  }
+  section.Source();
+  if (section.Has("note")) section.Text("note");
+  section.Done();
+  return operation;
 }
 
 StridedRows LoadStridedRows(Section section) {
@@ -158,9 +211,9 @@ ScatterModel LoadScatter(Section section) {
   return scatter;
 }
 
-CallCost LoadCall(Section section) {
+CallCost LoadCall(Section section, std::set<std::string>* known) {
   CallCost cost;
-  cost.names = section.Texts("names");
+  cost.names = LoadNames(&section, known);
   if (section.Has("throughput")) {
     cost.throughput = section.Divisor("throughput", kLanesPerCycle);
   } else {
@@ -181,7 +234,8 @@ void LoadVector(Section section, VectorModel* vector) {
   vector->min_max = section.Divisor("min_max", kLanesPerCycle);
   vector->compare = section.Divisor("compare", kLanesPerCycle);
   vector->logic = section.Divisor("logic", kLanesPerCycle);
-  for (Section call : section.Children("calls")) vector->calls.push_back(LoadCall(call));
+  std::set<std::string> known;
+  for (Section call : section.Children("calls")) vector->calls.push_back(LoadCall(call, &known));
   Section scatter = section.Child("nd2nz_scatter");
   vector->scatter_same = LoadScatter(scatter.Child("same_type"));
   vector->scatter_widening = LoadScatter(scatter.Child("bfloat16_to_float32"));
@@ -210,6 +264,10 @@ Machine Understand(const std::string& path, const std::string& text) {
   LoadPipes(root.Child("pipes"), &machine);
   LoadSync(root.Child("synchronization"), &machine.sync);
   LoadTransfers(root.Child("transfers"), &machine);
+  std::set<std::string> known;
+  for (Section operation : root.Children("operations")) {
+    machine.operations.push_back(LoadOperation(operation, machine, &known));
+  }
   LoadRows(root.Child("strided_rows"), &machine);
   LoadCube(root.Child("cube"), &machine.cube);
   LoadVector(root.Child("vector"), &machine.vector);

@@ -1,5 +1,9 @@
 #include "hw/machine.h"
 
+#include <algorithm>
+
+#include "hw/name_pattern.h"
+
 namespace tilelang_ascend_sched {
 
 namespace {
@@ -26,6 +30,15 @@ constexpr Ends kRoutes[] = {
 };
 
 }  // namespace
+
+const OperationModel* Machine::operation(std::string_view name) const {
+  for (const OperationModel& model : operations) {
+    const bool named = std::ranges::any_of(
+        model.names, [name](const std::string& pattern) { return MatchesPattern(pattern, name); });
+    if (named) return &model;
+  }
+  return nullptr;
+}
 
 int64_t Machine::capacity(Scope scope) const {
   if (!IsOnChip(scope)) return 0;

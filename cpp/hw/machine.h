@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,15 @@ enum class Route {
 };
 
 inline constexpr size_t kNumRoutes = 11;
+
+// What an instruction or tile operation occupies, by the called operation's name. A name may begin
+// or end in `*` (see hw/name_pattern.h). No pipes: it occupies none, such as synchronization, which
+// says only where it waits.
+struct OperationModel {
+  std::vector<std::string> names;
+  PipeMask pipes = 0;
+  PortMask ports = 0;
+};
 
 // What one route costs. A copy of `bytes` holds its pipe for
 // max(min_interval, issue + ceil(bytes / bandwidth)) cycles; its data are there
@@ -98,8 +108,7 @@ struct ScatterModel {
   int64_t row_quarters = 0;  // quarter cycles a row and pass
 };
 
-// Cost of calls inside a Vector body, by the called operation's name. A name that ends in `*`
-// stands for all names with that prefix.
+// Cost of calls inside a Vector body, by the called operation's name, as in OperationModel.
 struct CallCost {
   std::vector<std::string> names;
   int64_t throughput = 0;  // lanes/cycle; 0: `cycles` a call, however often it runs
@@ -149,6 +158,7 @@ struct Machine {
   std::array<PipeModel, 7> pipes{};     // in the order of kPipes
   SyncModel sync;
   std::array<Transfer, kNumRoutes> transfers{};
+  std::vector<OperationModel> operations;
   StridedRows gm_to_ub_rows;
   StridedRows ub_to_gm_rows;
   PackedRows ub_to_l1_rows;
@@ -157,6 +167,9 @@ struct Machine {
   VectorModel vector;
 
   const Transfer& transfer(Route route) const { return transfers[static_cast<size_t>(route)]; }
+
+  // What the operation of this name occupies; nullptr if the file does not name it.
+  const OperationModel* operation(std::string_view name) const;
 
   // Bytes of an on-chip memory; 0 for any other scope.
   int64_t capacity(Scope scope) const;

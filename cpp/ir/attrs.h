@@ -23,6 +23,9 @@ inline constexpr const char* kCoreMask = "core_mask";
 inline constexpr const char* kSyntheticWhile = "synthetic_while";
 inline constexpr const char* kNumStages = "num_stages";
 inline constexpr const char* kConflictHint = "conflict_hint";
+inline constexpr const char* kEnableOffset = "enable_offset";
+inline constexpr const char* kPipelineOrder = "tl_pipeline_order";
+inline constexpr const char* kPipelineStage = "tl_pipeline_stage";
 inline constexpr const char* kMultiBufferEligible = "multi_buffer_eligible";
 
 // The call by which the language layer records a conflict hint.

@@ -9,7 +9,7 @@ using tvm::ffi::Array;
 using tvm::ffi::GetRef;
 
 Stmt FactMutator::VisitStmt_(const SeqStmtNode* op) {
-  const size_t outside = facts_.size();
+  const FactScope scope(&facts_);
   Array<Stmt> sequence;
   bool same = true;
   for (const Stmt& stmt : op->seq) {
@@ -17,47 +17,39 @@ Stmt FactMutator::VisitStmt_(const SeqStmtNode* op) {
     same = same && sequence.back().same_as(stmt);
     facts_.AddAfter(stmt);
   }
-  facts_.Truncate(outside);
   return same ? GetRef<Stmt>(op) : SeqStmt(std::move(sequence), op->span);
 }
 
 Stmt FactMutator::VisitStmt_(const ForNode* op) {
-  const size_t outside = facts_.size();
+  const FactScope scope(&facts_);
   facts_.AddLoop(op);
-  Stmt result = StmtMutator::VisitStmt_(op);
-  facts_.Truncate(outside);
-  return result;
+  return StmtMutator::VisitStmt_(op);
 }
 
 Stmt FactMutator::VisitStmt_(const WhileNode* op) {
-  const size_t outside = facts_.size();
+  const FactScope scope(&facts_);
   facts_.AddCondition(op->condition);
-  Stmt result = StmtMutator::VisitStmt_(op);
-  facts_.Truncate(outside);
-  return result;
+  return StmtMutator::VisitStmt_(op);
 }
 
 Stmt FactMutator::VisitStmt_(const IfThenElseNode* op) {
-  const size_t outside = facts_.size();
-  facts_.AddCondition(op->condition);
-  Stmt then_case = VisitStmt(op->then_case);
-  facts_.Truncate(outside);
+  Stmt then_case = VisitGuarded(op->condition, op->then_case);
   tvm::ffi::Optional<Stmt> else_case;
-  if (op->else_case.has_value()) {
-    facts_.AddCondition(!op->condition);
-    else_case = VisitStmt(op->else_case.value());
-    facts_.Truncate(outside);
-  }
+  if (op->else_case.has_value()) else_case = VisitGuarded(!op->condition, op->else_case.value());
   if (then_case.same_as(op->then_case) && else_case.same_as(op->else_case)) return GetRef<Stmt>(op);
   return IfThenElse(op->condition, std::move(then_case), std::move(else_case), op->span);
 }
 
 Stmt FactMutator::VisitStmt_(const AttrStmtNode* op) {
-  const size_t outside = facts_.size();
+  const FactScope scope(&facts_);
   facts_.AddAttribute(op);
-  Stmt result = StmtMutator::VisitStmt_(op);
-  facts_.Truncate(outside);
-  return result;
+  return StmtMutator::VisitStmt_(op);
+}
+
+Stmt FactMutator::VisitGuarded(const tvm::PrimExpr& condition, const Stmt& body) {
+  const FactScope scope(&facts_);
+  facts_.AddCondition(condition);
+  return VisitStmt(body);
 }
 
 }  // namespace tilelang_ascend_sched

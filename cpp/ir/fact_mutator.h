@@ -26,6 +26,9 @@ class FactMutator : public tvm::tirx::StmtMutator {
   tvm::tirx::Stmt VisitStmt_(const tvm::tirx::AttrStmtNode* op) override;
 
  private:
+  // Visits `body` where `condition` holds.
+  tvm::tirx::Stmt VisitGuarded(const tvm::PrimExpr& condition, const tvm::tirx::Stmt& body);
+
   Facts facts_;
 };
 

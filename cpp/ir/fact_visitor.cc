@@ -8,23 +8,21 @@ namespace tilelang_ascend_sched {
 using namespace tvm::tirx;
 
 void FactVisitor::VisitStmt_(const SeqStmtNode* op) {
-  const size_t outside = facts_.size();
+  const FactScope scope(&facts_);
   for (const Stmt& stmt : op->seq) {
     VisitStmt(stmt);
     facts_.AddAfter(stmt);
   }
-  facts_.Truncate(outside);
 }
 
 void FactVisitor::VisitStmt_(const ForNode* op) {
   VisitExpr(op->min);
   VisitExpr(op->extent);
-  const size_t outside = facts_.size();
+  const FactScope scope(&facts_);
   facts_.AddLoop(op);
   loops_.push_back(op);
   VisitStmt(op->body);
   loops_.pop_back();
-  facts_.Truncate(outside);
 }
 
 void FactVisitor::VisitStmt_(const WhileNode* op) {
@@ -39,17 +37,15 @@ void FactVisitor::VisitStmt_(const IfThenElseNode* op) {
 }
 
 void FactVisitor::VisitStmt_(const AttrStmtNode* op) {
-  const size_t outside = facts_.size();
+  const FactScope scope(&facts_);
   facts_.AddAttribute(op);
   StmtExprVisitor::VisitStmt_(op);
-  facts_.Truncate(outside);
 }
 
 void FactVisitor::VisitGuarded(const tvm::PrimExpr& condition, const Stmt& body) {
-  const size_t outside = facts_.size();
+  const FactScope scope(&facts_);
   if (SideEffect(condition) <= CallEffectKind::kPure) facts_.AddCondition(condition);
   VisitStmt(body);
-  facts_.Truncate(outside);
 }
 
 }  // namespace tilelang_ascend_sched

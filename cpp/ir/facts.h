@@ -79,6 +79,19 @@ class Facts {
   std::vector<Fact> facts_;
 };
 
+// Forgets at its end what was learned since its begin.
+class FactScope {
+ public:
+  explicit FactScope(Facts* facts) : facts_(facts), outside_(facts->size()) {}
+  ~FactScope() { facts_->Truncate(outside_); }
+  FactScope(const FactScope&) = delete;
+  FactScope& operator=(const FactScope&) = delete;
+
+ private:
+  Facts* facts_;
+  size_t outside_;
+};
+
 // An analyzer that learns the facts at the first question.
 class FactAnalyzer {
  public:

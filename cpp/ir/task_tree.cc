@@ -67,6 +67,11 @@ bool IsTaskMarker(const AttrStmtNode* op) {
   return op->attr_key == attrs::kTask || op->attr_key == attrs::kPerCoreTask;
 }
 
+bool IsUnit(const Stmt& stmt) {
+  const auto* marker = stmt.as<AttrStmtNode>();
+  return marker != nullptr && marker->attr_key == attrs::kScheduleUnit;
+}
+
 bool IsScheduled(const ForNode* op) {
   return op->kind == ForKind::kSerial || op->kind == ForKind::kUnrolled;
 }
@@ -190,17 +195,21 @@ bool IsGuardAttribute(const AttrStmtNode* op) {
   return op->attr_key == attr::tilelang_assume || op->attr_key == attrs::kAssumeRuntimeCheck;
 }
 
+bool HasUnits(const Stmt& body) {
+  const auto* sequence = body.as<SeqStmtNode>();
+  return IsUnit(sequence == nullptr ? body : sequence->seq[0]);
+}
+
 std::vector<Unit> DecodeUnits(const Stmt& body) {
   std::vector<Unit> units;
   auto add = [&units](const Stmt& stmt) {
-    auto marker = stmt.as<AttrStmt>();
-    if (!marker.has_value() || marker->get()->attr_key != attrs::kScheduleUnit) {
+    if (!IsUnit(stmt)) {
       Fail(kWhere,
            Text("found a statement outside of all units; MaterializeScheduleUnits has to run "
                 "first: ",
                 stmt));
     }
-    units.push_back(DecodeUnit(*marker));
+    units.push_back(DecodeUnit(stmt.as<AttrStmt>().value()));
   };
   if (const auto* sequence = body.as<SeqStmtNode>()) {
     for (const Stmt& stmt : sequence->seq) add(stmt);

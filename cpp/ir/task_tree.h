@@ -75,6 +75,10 @@ Task MakeTask(tvm::tirx::Stmt body);
 // True for attribute statements that guard units: `T.assume` and its run-time check.
 bool IsGuardAttribute(const tvm::tirx::AttrStmtNode* op);
 
+// True if this body of a kernel's root block is made of units: before MaterializeScheduleUnits and
+// after LowerScheduledTIR it is not.
+bool HasUnits(const tvm::tirx::Stmt& body);
+
 // The units in the body of a kernel's root block or of a scheduled loop. InternalError naming the
 // statement if `body` is anything but units.
 std::vector<Unit> DecodeUnits(const tvm::tirx::Stmt& body);

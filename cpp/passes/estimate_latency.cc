@@ -27,12 +27,6 @@ namespace {
 
 constexpr const char* kPass = "EstimateLatency";
 
-// The place of a statement, or of the nearest one inside that has a span.
-std::string PlaceOf(const Stmt& stmt) {
-  const auto* attr = stmt.as<AttrStmtNode>();
-  return stmt->span.defined() || attr == nullptr ? Place(stmt->span) : PlaceOf(attr->body);
-}
-
 bool IsSinglePipe(PipeMask pipes) { return pipes != 0 && (pipes & (pipes - 1)) == 0; }
 
 class Estimator : public FactMutator {

@@ -10,10 +10,17 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "analysis/asked_versions.h"
+#include "analysis/core_sections.h"
+#include "analysis/full_barrier.h"
 #include "analysis/hand_sync.h"
 #include "analysis/synced_sections.h"
+#include "analysis/task_resources.h"
 #include "analysis/task_rules.h"
+#include "analysis/task_stages.h"
 #include "analysis/touches_buffers.h"
 #include "hw/load.h"
 #include "ir/kernels.h"
@@ -101,9 +108,11 @@ class Divider {
   explicit Divider(const Machine& machine) : machine_(machine) {}
 
   // The units of a kernel or of a loop's body, among which stages are given to all or none.
-  Units UnitsOfBody(const Stmt& body) const {
-    Units units = UnitsOf(body);
+  // `loop` is nullptr for a kernel's.
+  Units UnitsOfBody(const Stmt& body, const ForNode* loop) {
+    Units units = UnitsInside(body);
     FillIfEmpty(&units);
+    CheckStages(units, loop);
     const bool manual = std::any_of(units.begin(), units.end(),
                                     [](const Unit& unit) { return unit.stage != kUnsetStage; });
     for (Unit& unit : units) {
@@ -113,18 +122,25 @@ class Divider {
   }
 
  private:
-  Units UnitsOfBranch(const IfThenElseNode* op) const {
+  Units UnitsOfBranch(const IfThenElseNode* op) {
     auto guard = [op](PrimExpr condition) {
       return Guard{IfThenElse(std::move(condition), Evaluate(0), std::nullopt, op->span)};
     };
-    Units units = Guarded(UnitsOf(op->then_case), guard(op->condition));
+    Units units = Guarded(UnitsInside(op->then_case), guard(op->condition));
     if (op->else_case.has_value()) {
-      Append(&units, Guarded(UnitsOf(op->else_case.value()), guard(Not(op->condition))));
+      Append(&units, Guarded(UnitsInside(op->else_case.value()), guard(Not(op->condition))));
     }
     return units;
   }
 
-  Units UnitsOfStage(const AttrStmtNode* op) const {
+  Units UnitsInside(const Stmt& body) {
+    bodies_.push_back(body);
+    Units units = UnitsOf(body);
+    bodies_.pop_back();
+    return units;
+  }
+
+  Units UnitsOfStage(const AttrStmtNode* op) {
     const auto* stage = op->node.cast<PrimExpr>().as<IntImmNode>();
     if (stage == nullptr || stage->value < 0 || stage->value > std::numeric_limits<int>::max()) {
       Fail(kPass, Text("T.Stage requires a non-negative constant integer, got ",
@@ -141,12 +157,12 @@ class Divider {
     return units;
   }
 
-  Units UnitsOfAttribute(const AttrStmtNode* op) const {
-    if (op->attr_key == attrs::kTask) return {TaskUnit(AsTask(op))};
+  Units UnitsOfAttribute(const AttrStmtNode* op) {
+    if (op->attr_key == attrs::kTask) return {TaskUnit(AsTask(op), /*marked=*/true)};
     if (op->attr_key == attrs::kPerCoreTask) {
       AttrStmt marker = GetRef<AttrStmt>(op);
       marker.CopyOnWrite()->body = CandidateMarker()(op->body);
-      return {TaskUnit(AsTask(marker.get()))};
+      return {TaskUnit(AsTask(marker.get()), /*marked=*/true)};
     }
     if (op->attr_key == attrs::kStage) return UnitsOfStage(op);
     if (op->attr_key == attrs::kScheduleUnit) {
@@ -161,35 +177,56 @@ class Divider {
     return Guarded(std::move(units), Guard{GetRef<AttrStmt>(op)});
   }
 
-  Units UnitsOf(const Stmt& stmt) const {
-    if (IsTaskByItself(stmt)) return {TaskUnit(MakeTask(stmt))};
+  Units UnitsOf(const Stmt& stmt) {
+    if (IsFullBarrier(stmt)) return UnitsOfBarrier(stmt);
+    if (IsTaskByItself(stmt)) return {TaskUnit(MakeTask(stmt), /*marked=*/false)};
     if (const auto* sequence = stmt.as<SeqStmtNode>()) {
       Units units;
-      for (const Stmt& child : JoinHandSync(sequence->seq, machine_))
+      for (const Stmt& child : JoinHandSync(sequence->seq, machine_)) {
         Append(&units, UnitsOf(child));
+      }
       return units;
     }
     if (const auto* loop = stmt.as<ForNode>()) {
-      return {MakeUnit(Loop{GetRef<For>(loop), UnitsOfBody(loop->body)})};
+      return {MakeUnit(Loop{GetRef<For>(loop), UnitsOfBody(loop->body, loop)})};
     }
     if (const auto* branch = stmt.as<IfThenElseNode>()) return UnitsOfBranch(branch);
     if (const auto* attribute = stmt.as<AttrStmtNode>()) return UnitsOfAttribute(attribute);
     Fail(kPass, Text("cannot schedule a statement of this kind: ", Brief(stmt)));
   }
 
-  Unit TaskUnit(Task task) const {
-    task.per_core() ? CheckPerCoreTask(task, machine_) : CheckTask(task, machine_);
+  // A barrier holds on the cores that have work in the branch or loop around it, or else around
+  // that: a branch may hang on what one core alone knows.
+  Units UnitsOfBarrier(const Stmt& barrier) const {
+    for (auto body = bodies_.rbegin(); body != bodies_.rend(); ++body) {
+      CoreMask cores = CoresWith(ResourcesOf(*body, machine_));
+      for (const std::string& core : CoresOf(*body)) cores |= core == "CUBE" ? kAic : kAiv;
+      if (cores == 0) continue;
+      Units units;
+      for (const Stmt& pinned : PinBarrier(barrier, cores)) {
+        units.push_back(MakeUnit(MakeTask(pinned)));
+      }
+      return units;
+    }
+    return {TaskUnit(MakeTask(barrier), /*marked=*/false)};
+  }
+
+  Unit TaskUnit(Task task, bool marked) const {
+    task.per_core() ? CheckPerCoreTask(task, machine_) : CheckTask(task, machine_, marked);
     return MakeUnit(std::move(task));
   }
 
   const Machine& machine_;
+  std::vector<Stmt> bodies_;  // of the loops and branches around, outermost first
 };
 
 Stmt Materialize(const SBlock& root, const KernelPlace& place) {
   const std::shared_ptr<const Machine> machine = CurrentMachine();
-  const Divider divider(*machine);
+  CheckAskedVersions(root, *machine);
+  Divider divider(*machine);
   auto [opened, aiv] = OpenSyncedSections(root, place.aiv);
-  opened.CopyOnWrite()->body = EncodeUnits(divider.UnitsOfBody(MoveHandFlags(opened->body)));
+  opened.CopyOnWrite()->body =
+      EncodeUnits(divider.UnitsOfBody(MoveHandFlags(opened->body), nullptr));
   if (!aiv.has_value() || place.aiv.has_value()) return opened;
   return AttrStmt(*aiv, attr::thread_extent, (*aiv)->dom->extent, opened);
 }

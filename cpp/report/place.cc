@@ -3,6 +3,7 @@
 #include <tvm/ir/op.h>
 #include <tvm/tirx/expr.h>
 
+#include "ir/attrs.h"
 #include "report/error.h"
 
 namespace tilelang_ascend_sched {
@@ -24,9 +25,14 @@ std::string KindOf(const Stmt& stmt) {
   if (const auto* evaluate = stmt.as<EvaluateNode>()) return NameOf(evaluate->value);
   if (const auto* block = stmt.as<SBlockNode>()) return Text("the block ", block->name_hint);
   if (const auto* loop = stmt.as<ForNode>()) {
+    if (loop->annotations.count(attrs::kSyntheticWhile) != 0) return "the `while` loop";
     return Text("the loop `", loop->loop_var->name_hint, "`");
   }
-  if (const auto* branch = stmt.as<IfThenElseNode>()) return Text("`if ", branch->condition, "`");
+  if (const auto* branch = stmt.as<IfThenElseNode>()) {
+    // NormalizeControlFlowForSchedule leaves a variable of its own.
+    if (branch->condition.as<VarNode>()) return "an `if`";
+    return Text("`if ", branch->condition, "`");
+  }
   if (const auto* bind = stmt.as<BindNode>()) {
     return Text("the binding of `", bind->var->name_hint, "`");
   }
@@ -45,6 +51,7 @@ Span SpanOf(const Stmt& stmt) {
   if (stmt->span.defined()) return stmt->span;
   if (const auto* sequence = stmt.as<SeqStmtNode>()) return SpanOf(sequence->seq[0]);
   if (const auto* attribute = stmt.as<AttrStmtNode>()) return SpanOf(attribute->body);
+  if (const auto* branch = stmt.as<IfThenElseNode>()) return SpanOf(branch->then_case);
   if (const auto* evaluate = stmt.as<EvaluateNode>()) return evaluate->value->span;
   return Span();
 }
@@ -56,6 +63,8 @@ std::string Place(const Span& span) {
   return Text(" (", span->source_name->name, ":", span->line, ")");
 }
 
-std::string Brief(const Stmt& stmt) { return KindOf(stmt) + Place(SpanOf(stmt)); }
+std::string PlaceOf(const Stmt& stmt) { return Place(SpanOf(stmt)); }
+
+std::string Brief(const Stmt& stmt) { return KindOf(stmt) + PlaceOf(stmt); }
 
 }  // namespace tilelang_ascend_sched

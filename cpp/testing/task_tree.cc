@@ -46,7 +46,7 @@ class SpanLister : public StmtExprVisitor {
 
 PrimFunc Recode(PrimFunc function) {
   return RewriteKernels(std::move(function), [](SBlock root, const KernelPlace&) {
-    root.CopyOnWrite()->body = EncodeUnits(DecodeUnits(root->body));
+    if (HasUnits(root->body)) root.CopyOnWrite()->body = EncodeUnits(DecodeUnits(root->body));
     return root;
   });
 }

@@ -56,6 +56,8 @@ def test_missing_file(tmp_path: Path, read: Any) -> None:
         read(str(tmp_path / "nowhere.json"))
 
 
+GM_TO_UB = """"pipe": "MTE2",
+      "ports": ["AIV"]"""
 GM_TO_L1_LATENCY = '"latency": {"value": 190, "unit": "cycles", "source": "cost header"}'
 
 
@@ -121,9 +123,60 @@ GM_TO_L1_LATENCY = '"latency": {"value": 190, "unit": "cycles", "source": "cost 
             '`transfers.gm_to_ub.ports` names the port "HBM"; ports are AIV, AIC and store',
         ),
         (
-            '"names": ["tl.simd.*"]',
+            '"names": ["tl.access_ptr", "tl.region"]',
             '"names": [1]',
-            "`vector.calls[3].names` has an item",
+            "`vector.calls[2].names` has an item",
+        ),
+        (
+            '"names": ["tl.access_ptr", "tl.region"]',
+            '"names": []',
+            "`vector.calls[2].names` is empty",
+        ),
+        (
+            '"names": ["tl.access_ptr", "tl.region"]',
+            '"names": ["tl.region", "exp2"]',
+            '`vector.calls[2].names` has "exp2" a second time',
+        ),
+        (
+            '"tl.ascend_fill_l1"',
+            '"tl.ascend_copy_gm_to_ubuf"',
+            '`operations[4].names` has "tl.ascend_copy_gm_to_ubuf" a second time',
+        ),
+        (
+            '"transfer": "gm_to_ub"',
+            '"transfer": "gm_to_ubx"',
+            '`operations[3].transfer` is "gm_to_ubx", which is not a key of `transfers`',
+        ),
+        (
+            '"pipes": ["MTE1", "M"]',
+            '"pipes": ["MTE1", "MTE4"]',
+            '`operations[1].pipes` names the pipe "MTE4"; pipes are MTE1, MTE2, MTE3, M, V, FIX',
+        ),
+        (
+            '"pipes": ["MTE1", "M"]',
+            '"pipes": ["ALL"]',
+            '`operations[1].pipes` names the pipe "ALL"',
+        ),
+        ('"pipes": ["MTE1", "M"]', '"pipes": "M"', "`operations[1].pipes` is a string"),
+        (
+            GM_TO_UB,
+            GM_TO_UB.replace("MTE2", "DMA"),
+            '`transfers.gm_to_ub.pipe` is "DMA"; it must be MTE1, MTE2, MTE3 or FIX',
+        ),
+        (
+            GM_TO_UB,
+            GM_TO_UB.replace("MTE2", "V"),
+            '`transfers.gm_to_ub.pipe` is "V"; it must be MTE1, MTE2, MTE3 or FIX',
+        ),
+        (
+            '"unknown_trips": {"value": 100',
+            '"unknown_trips": {"value": 0',
+            "`unknown_trips` is 0; it must be 1 or more",
+        ),
+        (
+            '"register": {"value": 256',
+            '"register": {"value": 2000000000000',
+            "`vector.register.value` is 2000000000000; it must be at most",
         ),
     ],
 )

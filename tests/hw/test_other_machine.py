@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tvm
@@ -11,7 +13,18 @@ from rich.console import Console
 from tvm import tirx
 
 from tests.kernels.small import SMALL
-from tests.passes.tir import kernel, loop, ours, set_flag, sync_calls, var, wait_flag
+from tests.passes.cost_tir import block, buffer, call, pointer, task, whole
+from tests.passes.tir import (
+    kernel,
+    kernel_root,
+    loop,
+    ours,
+    seq,
+    set_flag,
+    sync_calls,
+    var,
+    wait_flag,
+)
 from tilelang_ascend_sched import ScheduleReport, hardware, lower
 from tilelang_ascend_sched.report.render import render
 
@@ -127,3 +140,119 @@ def test_costs_follow_the_bandwidths_of_the_file(tmp_path: Path) -> None:
     (slow,) = report("copy", str(file)).loops
     assert plain.ii is not None and slow.ii is not None
     assert slow.ii > plain.ii
+
+
+def edited(folder: Path, edit: Callable[[Any], None]) -> tvm.transform.PassContext:
+    """A context in which passes use the package's hardware file after ``edit``."""
+    whole = json.loads(hardware.BUILTIN.read_text())
+    edit(whole)
+    file = folder / "edited.json"
+    file.write_text(json.dumps(whole))
+    return tvm.transform.PassContext(config={KEY: str(file)})
+
+
+def cost(*body: tirx.Stmt) -> tuple[int, int]:
+    """Latency and ii of a task."""
+    marked = ours("EstimateLatency")(kernel_root(task(*body))).body.body
+    return int(marked.node["latency"]), int(marked.node["ii"])
+
+
+def units(*body: tirx.Stmt) -> int:
+    after = ours("MaterializeScheduleUnits")(kernel_root(seq(*body))).body.body
+    return len(after.seq) if isinstance(after, tirx.SeqStmt) else 1
+
+
+def copy(source: str, target: str) -> tirx.Stmt:
+    ends = buffer([64, 64], "float32", source), buffer([64, 64], "float32", target)
+    return tirx.Evaluate(call("tl.tileop.ascend_copy", whole(ends[0], 1), whole(ends[1], 2)))
+
+
+def move(name: str, source: str, target: str) -> tirx.Stmt:
+    ends = buffer([64], "float32", source), buffer([64], "float32", target)
+    return tirx.Evaluate(call(name, pointer(ends[1], 2, 64), pointer(ends[0], 1, 64)))
+
+
+def on_one_pipe(figures: Any) -> None:
+    """Loads into UB and stores from it take turns on one engine."""
+    figures["transfers"]["ub_to_gm"]["pipe"] = "MTE2"
+
+
+PAIRS = {
+    "tile copies": (copy("global", "shared"), copy("shared", "global")),
+    "instructions": (
+        move("tl.ascend_copy_gm_to_ubuf", "global", "shared"),
+        move("tl.ascend_copy_ubuf_to_gm", "shared", "global"),
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_pipes_of_copies_come_from_the_file(tmp_path: Path, pair: str) -> None:
+    with pytest.raises(tvm.error.InternalError, match=r"one Ascend hardware pipe.*MTE2\+MTE3"):
+        units(task(*PAIRS[pair]))
+    with edited(tmp_path, on_one_pipe):
+        assert units(task(*PAIRS[pair])) == 1
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        (copy("global", "shared"), copy("global", "shared.l1")),
+        (
+            move("tl.ascend_copy_gm_to_ubuf", "global", "shared"),
+            move("tl.ascend_copy_gm_to_cbuf", "global", "shared.l1"),
+        ),
+    ],
+)
+def test_ports_come_from_the_file(tmp_path: Path, pair: tuple[tirx.Stmt, ...]) -> None:
+    with pytest.raises(tvm.error.InternalError, match="one Ascend core affinity"):
+        units(task(*pair))
+
+    def without_port(figures: Any) -> None:
+        figures["transfers"]["gm_to_l1"]["ports"] = []
+
+    with edited(tmp_path, without_port):
+        assert units(task(*pair)) == 1
+
+
+def test_pipes_of_operations_come_from_the_file(tmp_path: Path) -> None:
+    fence = tirx.Evaluate(call("tl.ascend_threadfence"))
+    load = copy("global", "shared")
+    with pytest.raises(tvm.error.InternalError, match="pipe"):
+        units(task(load, tirx.Evaluate(call("tl.ascend_mad"))))
+
+    def told(figures: Any) -> None:
+        figures["operations"].insert(
+            0, {"names": ["tl.ascend_ma*"], "pipes": ["MTE2"], "source": "cost pass"}
+        )
+
+    with edited(tmp_path, told):
+        assert units(task(load, tirx.Evaluate(call("tl.ascend_mad")))) == 1
+    assert units(load, fence) == 2
+
+
+@pytest.mark.parametrize("trips", [1, 7])
+def test_loops_that_nothing_bounds_count_as_the_file_says(tmp_path: Path, trips: int) -> None:
+    def known(figures: Any) -> None:
+        figures["unknown_trips"]["value"] = trips
+
+    n = var("n")
+    loops = loop(var("i"), n, copy("global", "shared")), tirx.While(n < 3, copy("global", "shared"))
+    with edited(tmp_path, known):
+        expected = cost(loop(var("i"), trips, copy("global", "shared")))
+        assert [cost(each) for each in loops] == [expected, expected]
+    assert cost(loops[0]) == cost(loop(var("i"), 100, copy("global", "shared")))
+
+
+def test_a_scatter_takes_as_many_passes_as_its_rows_have_registers(tmp_path: Path) -> None:
+    ends = [pointer(buffer([64, 256], "float16", "shared"), access, 64 * 256) for access in (1, 2)]
+    scatter = tirx.Evaluate(call("tl.ascend_nd2nz_scatter", *ends, 64, 256, "half", "half"))
+    body = block("SIMD_VF", scatter)
+
+    def halved(figures: Any) -> None:
+        figures["vector"]["register"]["value"] = 128
+
+    # Setup 10, and for each pass of 128 or 64 columns 10 and two for each row.
+    assert cost(body) == (10 + 2 * (10 + 2 * 64),) * 2
+    with edited(tmp_path, halved):
+        assert cost(body) == (10 + 4 * (10 + 2 * 64),) * 2

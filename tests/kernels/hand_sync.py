@@ -299,6 +299,61 @@ def barrier_at_root():
     return barrier_at_root
 
 
+def barriers_in_loop():
+    """Barriers of all pipes around each part of a loop that is free to overlap its iterations."""
+
+    @T.prim_func
+    def barriers_in_loop(X: T.Tensor((8, WIDTH), T.float32), Y: T.Tensor((8, WIDTH), T.float32)):
+        with T.Kernel(1):
+            x = T.alloc_shared((WIDTH,), T.float32)
+            for i in T.Pipelined(8, num_stages=2):
+                T.ascend_pipe_barrier("PIPE_ALL")
+                T.copy(X[i, 0], x)
+                T.ascend_pipe_barrier("PIPE_ALL")
+                with T.SimtVF(threads=64):
+                    for c in T.Parallel(WIDTH):
+                        x[c] = x[c] + T.float32(1)
+                T.ascend_pipe_barrier("PIPE_ALL")
+                T.copy(x, Y[i, 0])
+
+    return barriers_in_loop
+
+
+def barriers_of_both_cores():
+    """Nothing but barriers orders the buffers of either core: hints keep TileLang from it."""
+
+    @T.prim_func
+    def barriers_of_both_cores(
+        A: T.Tensor((SIDE, SIDE), T.bfloat16),
+        B: T.Tensor((SIDE, SIDE), T.bfloat16),
+        X: T.Tensor((SIDE, SIDE), T.float32),
+        C: T.Tensor((SIDE, SIDE), T.float32),
+        Y: T.Tensor((SIDE, SIDE), T.float32),
+    ):
+        with T.MixedKernel(1, sids=2) as (_, aiv):
+            a = T.alloc_l1((SIDE, SIDE), T.bfloat16)
+            b = T.alloc_l1((SIDE, SIDE), T.bfloat16)
+            acc = T.alloc_l0c((SIDE, SIDE), T.float32)
+            x = T.alloc_shared((HALF, SIDE), T.float32)
+            T.assume_no_conflict(a)
+            T.assume_no_conflict(b)
+            T.assume_no_conflict(acc)
+            T.assume_no_conflict(x)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.copy(X[aiv * HALF, 0], x)
+            T.ascend_pipe_barrier("PIPE_ALL")
+            T.gemm(a, b, acc, transpose_B=True, clear_accum=True)
+            with T.SimtVF(threads=32):
+                for r, c in T.Parallel(HALF, SIDE):
+                    x[r, c] = x[r, c] + T.float32(1)
+            T.ascend_pipe_barrier("PIPE_ALL")
+            T.copy(acc, C)
+            T.copy(x, Y[aiv * HALF, 0])
+
+    return barriers_of_both_cores
+
+
 def _bf16(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return rng.standard_normal((*shape, SIDE), np.float32).astype(ml_dtypes.bfloat16)
 
@@ -399,6 +454,24 @@ HAND_SYNC: dict[str, Workload] = {
             lambda rng: {"X": _f32(rng, 8)},
             lambda X: {"Y": X},
             {"Y": EXACT},
+        ),
+        Workload(
+            "barriers_in_loop",
+            barriers_in_loop,
+            lambda rng: {"X": _f32(rng, 8)},
+            lambda X: {"Y": X + np.float32(1)},
+            {"Y": EXACT},
+        ),
+        Workload(
+            "barriers_of_both_cores",
+            barriers_of_both_cores,
+            lambda rng: {
+                "A": _bf16(rng, SIDE),
+                "B": _bf16(rng, SIDE),
+                "X": rng.standard_normal((SIDE, SIDE), np.float32),
+            },
+            lambda A, B, X: {"C": _product(A, B), "Y": X + np.float32(1)},
+            {"C": ORDER, "Y": EXACT},
         ),
     )
 }

@@ -38,3 +38,29 @@ def test_flags_that_nothing_else_backs_are_what_keeps_the_order() -> None:
     without = replace(text, text="\n".join(line for line in lines if line not in cross))
     assert complaints(workload, text, "starve:FIX") == []
     assert any("race" in complaint for complaint in complaints(workload, without, "starve:FIX"))
+
+
+BARRIER = "asc_sync();"
+
+
+def test_barriers_that_nothing_else_backs_are_what_keeps_the_order() -> None:
+    workload = HAND_SYNC["barriers_of_both_cores"]
+    text = lowered(workload.build, ours=True)
+    lines = text.text.splitlines()
+    assert sum(line.strip() == BARRIER for line in lines) == 4  # two on each core
+    without = replace(text, text="\n".join(line for line in lines if line.strip() != BARRIER))
+    assert complaints(workload, text, "starve:MTE2") == []
+    assert any("race" in complaint for complaint in complaints(workload, without, "starve:MTE2"))
+
+
+def test_nothing_is_issued_across_a_barrier_of_all_pipes() -> None:
+    work = {BARRIER: "barrier", "gm2ub": "load", "vf_call": "work", "ub2gm": "store"}
+    text = lowered(HAND_SYNC["barriers_in_loop"].build, ours=True).text
+    issued = [name for line in text.splitlines() for key, name in work.items() if key in line]
+    assert issued == ["barrier", "load", "barrier", "work", "barrier", "store"]
+
+
+@pytest.mark.parametrize("name", ["own_barriers", "barrier_at_root", "barriers_in_loop"])
+def test_barriers_leave_a_kernel_on_the_core_it_has(name: str) -> None:
+    assert "__aiv__" in proven_text(name) or "__vector__" in proven_text(name)
+    assert "__mix__" not in proven_text(name)

@@ -1,8 +1,8 @@
 """Kernels that break a rule on a scheduling knob.
 
-By rule, the body of the kernel and a phrase of the refusal: ``BROKEN`` are refused before
-scheduling, ``UNSCHEDULABLE`` by AutoSchedule. The statement that is refused stands in the line that
-ends in ``here``. No postponed annotations: TileLang evaluates those of a kernel's parameters.
+``BROKEN`` has, by rule, the body of the kernel and a phrase of the refusal. The statement that is
+refused stands in the line that ends in ``here``. No postponed annotations: TileLang evaluates those
+of a kernel's parameters.
 """
 
 # ruff: noqa: SIM117  # each `with` in a line of its own, so that the refused one can be told
@@ -66,6 +66,15 @@ def stage_in_simd(X, Y, a, b, block):
 
 
 @T.macro
+def stage_in_vector(X, Y, a, b, block):
+    for i in T.Pipelined(ROWS, annotations=OFFSET):
+        with T.Vector():
+            with T.Stage(1):  # here
+                T.copy(X[i, 0], a)
+            T.copy(a, Y[i, 0])
+
+
+@T.macro
 def stage_in_stage(X, Y, a, b, block):
     for i in T.Pipelined(ROWS, annotations=OFFSET):
         with T.Stage(0):
@@ -97,6 +106,26 @@ def stage_without_loop(X, Y, a, b, block):
     with T.Stage(1):
         T.copy(X[0, 0], a)  # here
     T.copy(a, Y[0, 0])
+
+
+@T.macro
+def stage_in_while(X, Y, a, b, block):
+    i = T.alloc_var("int32")
+    i = 0
+    while i < ROWS:  # here
+        with T.Stage(0):
+            T.copy(X[i, 0], a)
+        with T.Stage(1):
+            T.copy(a, Y[i, 0])
+        i += 1
+
+
+@T.macro
+def stage_of_a_loop_without_loop(X, Y, a, b, block):
+    with T.Stage(1):
+        for i in T.serial(ROWS):  # here
+            T.copy(X[i, 0], a)
+            T.copy(a, Y[i, 0])
 
 
 @T.macro
@@ -273,6 +302,7 @@ BROKEN = {
     "stage_in_simt": (stage_in_simt, "T.Stage must wrap a complete"),
     "stage_in_parallel": (stage_in_parallel, "T.Stage must wrap a complete"),
     "stage_in_simd": (stage_in_simd, "T.Stage must wrap a complete"),
+    "stage_in_vector": (stage_in_vector, "T.Stage must wrap a complete"),
     "stage_in_stage": (stage_in_stage, "Nested T.Stage"),
     "stage_in_per_core_task": (stage_in_per_core_task, "T.Stage must wrap a complete"),
     "task_of_two_pipes": (task_of_two_pipes, "exactly one Ascend hardware pipe"),
@@ -301,11 +331,10 @@ BROKEN = {
     "hint_with_three_halves": (hint_with_three_halves, "appears more than twice"),
     "hint_of_two_levels": (hint_of_two_levels, "mismatched level"),
     "hint_of_two_kinds": (hint_of_two_kinds, "mismatched cross"),
-}
-
-UNSCHEDULABLE = {
     "stage_without_offset": (stage_without_offset, "enable_offset=True"),
     "stage_without_loop": (stage_without_loop, "enable_offset=True"),
+    "stage_in_while": (stage_in_while, "enable_offset=True"),
+    "stage_of_a_loop_without_loop": (stage_of_a_loop_without_loop, "enable_offset=True"),
     "stage_and_order": (stage_and_order, "remove the T.Pipelined order"),
     "stage_and_stage": (stage_and_stage, "remove the T.Pipelined stage"),
     "consumer_before_producer": (consumer_before_producer, "[Mm]anual schedule"),

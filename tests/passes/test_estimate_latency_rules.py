@@ -12,6 +12,7 @@ import tilelang  # noqa: F401  # brings tvm with it
 import tvm
 from tvm import tirx
 from tvm.ir.transform import PassContext
+from tvm.tirx.op import Op
 
 from tests.kernels.small import SMALL
 from tests.passes.bad_latency import bad_latency
@@ -258,6 +259,65 @@ def test_an_operation_without_a_figure_is_told(notes: list[tuple]) -> None:
     assert (source, kernel, kind) == (PASS, "main", "decision")
     assert "no cost figure for tirx.exp" in message
     assert json.loads(data)["operations"] == ["tirx.exp"]
+
+
+def simd(name: str) -> tirx.Stmt:
+    return block("SIMD_VF", tirx.Evaluate(call(name)))
+
+
+def test_every_instruction_of_tilelang_has_a_figure(notes: list[tuple]) -> None:
+    names = [str(name) for name in Op.list_op_names() if str(name).startswith("tl.simd.")]
+    assert len(names) > 80
+    assert cost(*map(simd, names)) == (len(names), len(names))
+    assert not notes
+
+
+def test_an_instruction_that_is_not_known_is_told(tmp_path: Path, notes: list[tuple]) -> None:
+    def forget(figures: Any) -> None:
+        figures["vector"]["calls"][3]["names"].remove("tl.simd.vadd")
+
+    with with_hardware(tmp_path, forget):
+        assert cost(simd("tl.simd.vadd")) == (1, 1)
+    ((*_, message, data),) = notes
+    assert "no cost figure for tl.simd.vadd" in message
+    assert json.loads(data)["operations"] == ["tl.simd.vadd"]
+
+
+EXTERNAL = tirx.call_extern("int32", "mine", 3)
+CELL = buffer([1], "int32", "local.var")
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        (tirx.Evaluate(EXTERNAL), "extern mine"),
+        (tirx.BufferStore(CELL, EXTERNAL + 1, [tirx.IntImm("int32", 0)]), "extern mine"),
+        (block("SIMT_VF", tirx.Evaluate(EXTERNAL)), "extern mine"),
+        (tirx.Evaluate(call("tl.cluster_sync")), "tl.cluster_sync"),
+    ],
+)
+def test_a_call_that_is_not_known_is_told(body: tirx.Stmt, name: str, notes: list[tuple]) -> None:
+    assert cost(body) == (1, 1)
+    ((*_, message, data),) = notes
+    assert f"no cost figure for {name}:" in message
+    assert json.loads(data)["operations"] == [name]
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        tirx.Evaluate(tirx.IntImm("int32", 0)),
+        tirx.Evaluate(call("tl.ascend_pipe_barrier", "PIPE_ALL")),
+        tirx.Evaluate(call("tl.ascend_cross_core_set_flag", 4, "PIPE_V", 1)),
+        tirx.BufferStore(CELL, tirx.exp(N.astype("float32")).astype("int32"), [N]),
+        load(16),
+    ],
+)
+def test_what_costs_next_to_nothing_or_what_is_known_is_not_told(
+    known: tirx.Stmt, notes: list[tuple]
+) -> None:
+    cost(known)
+    assert not notes
 
 
 def test_a_hardware_file_can_give_the_missing_figure(tmp_path: Path, notes: list[tuple]) -> None:

@@ -15,7 +15,7 @@ from tvm import tirx
 import tilelang_ascend_sched as sched
 from tests.passes import knob_kernels
 from tests.passes.cost_tir import buffer, call, whole
-from tests.passes.knob_kernels import BROKEN, UNSCHEDULABLE, kernel
+from tests.passes.knob_kernels import BROKEN, kernel
 from tests.passes.tir import kernel_root, loop, ours, when
 
 SOURCE = Path(knob_kernels.__file__)
@@ -32,20 +32,26 @@ def refused_line(rule: str) -> int:
 def test_what_breaks_a_rule_is_refused_with_its_line(rule: str) -> None:
     body, phrase = BROKEN[rule]
     place = rf"{SOURCE.name}:{refused_line(rule)}\b"
-    with pytest.raises(tvm.error.InternalError, match=f"(?s){phrase}") as refusal:
+    with pytest.raises(ERRORS, match=f"(?s){phrase}") as refusal:
         sched.lower(kernel(body))
     assert refusal.match(place)
-    with sched.disabled(), pytest.raises(tvm.error.InternalError, match=f"(?s){phrase}"):
+    with sched.disabled(), pytest.raises(ERRORS, match=f"(?s){phrase}"):
         sched.lower(kernel(body))
 
 
-@pytest.mark.parametrize("rule", UNSCHEDULABLE)
-def test_what_cannot_be_scheduled_is_refused(rule: str) -> None:
-    body, phrase = UNSCHEDULABLE[rule]
-    with pytest.raises(ERRORS, match=phrase):
-        sched.lower(kernel(body))
-    with sched.disabled(), pytest.raises(ERRORS, match=phrase):
-        sched.lower(kernel(body))
+@pytest.mark.parametrize(
+    ("rule", "scope"),
+    [
+        ("stage_in_task", "T.Task"),
+        ("stage_in_simt", "T.SimtVF"),
+        ("stage_in_simd", "T.SimdVF"),
+        ("stage_in_parallel", "a parallel loop"),
+        ("stage_in_vector", "T.Vector"),
+    ],
+)
+def test_a_stage_in_a_task_is_refused_with_the_scope_around_it(rule: str, scope: str) -> None:
+    with pytest.raises(tvm.error.InternalError, match=f"cannot appear inside {scope}:"):
+        sched.lower(kernel(BROKEN[rule][0]))
 
 
 FRONT = (

@@ -89,6 +89,11 @@ def function(*body: tirx.Stmt) -> tirx.PrimFunc:
     return kernel_root(*body, params=(N, GM.data, UB.data, L1.data, L0C.data, CELL.data))
 
 
+def staged(*body: tirx.Stmt, **more: int) -> tirx.Stmt:
+    """A loop in which stages other than 0 may stand."""
+    return loop(var("i"), 4, *body, annotations={"enable_offset": True, **more})
+
+
 FORMS = {
     "statements": lambda: [LOAD, VECTOR, STORE, SCALAR],
     "one statement": lambda: [LOAD],
@@ -103,12 +108,15 @@ FORMS = {
     "task": lambda: [task(LOAD, LOAD), VECTOR],
     "task with marks": lambda: [task(LOAD, latency=100, ii=20)],
     "branch in a task": lambda: [task(when(N > 3, LOAD))],
-    "one stage": lambda: [loop(var("i"), 4, stage(0, LOAD), stage(1, VECTOR, STORE))],
-    "stage beside none": lambda: [loop(var("i"), 4, stage(2, LOAD), VECTOR, STORE)],
-    "stage of a loop": lambda: [
-        loop(var("i"), 4, LOAD, stage(1, loop(var("j"), 4, VECTOR, STORE)))
-    ],
-    "stage under a guard": lambda: [loop(var("i"), 4, when(N > 3, stage(1, LOAD)), STORE)],
+    "one stage": lambda: [staged(stage(0, LOAD), stage(1, VECTOR, STORE))],
+    "stage beside none": lambda: [staged(stage(2, LOAD), VECTOR, STORE)],
+    "stage beyond the versions": lambda: [staged(stage(3, LOAD), STORE, num_stages=2)],
+    "stage of a loop": lambda: [staged(LOAD, stage(1, loop(var("j"), 4, VECTOR, STORE)))],
+    "stage of a loop with stages": lambda: [staged(LOAD, stage(1, staged(stage(2, VECTOR))))],
+    "stage under a guard": lambda: [staged(when(N > 3, stage(1, LOAD)), STORE)],
+    "stage 0 of a plain loop": lambda: [loop(var("i"), 4, stage(0, LOAD), STORE)],
+    "stage 0 of a kernel": lambda: [stage(0, LOAD), STORE],
+    "plain loop in one with stages": lambda: [staged(LOAD, loop(var("j"), 4, VECTOR), STORE)],
     "per core": lambda: [
         per_core(tirx.Bind(var("x"), N + 1), when(N > 3, LOAD), CROSS, when(N < 3, task(LOAD)))
     ],
@@ -306,6 +314,44 @@ def test_a_barrier_of_all_pipes_is_a_unit_of_its_own() -> None:
     before, barrier, behind = units_of(after)
     assert "pipe_barrier" in str(barrier)
     assert "pipe_barrier" not in str(before) + str(behind)
+
+
+ALL = call("ascend_pipe_barrier", "PIPE_ALL")
+ON_AIC = ["PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_FIX", "PIPE_S"]
+ON_AIV = ["PIPE_V", "PIPE_MTE2", "PIPE_MTE3", "PIPE_S"]
+
+
+def pinned(stmt: tirx.Stmt) -> list[list[str]]:
+    """Of each barrier of all pipes, in order, the pipes that it is held in its place by."""
+    found: list[list[str]] = []
+
+    def visit(node: object) -> bool:
+        if isinstance(node, tirx.AttrStmt) and "pipe_barrier" in str(node.body):
+            if not isinstance(node.body, tirx.SeqStmt):
+                return True
+            barrier, never = node.body.seq
+            assert str(barrier) == str(ALL) and not never.condition.value
+            found.append([each.value.args[1].value for each in never.then_case.seq])
+            return False
+        return True
+
+    tirx.stmt_functor.pre_order_visit(stmt, visit)
+    return found
+
+
+def test_a_barrier_of_all_pipes_stays_on_the_cores_that_work_around_it() -> None:
+    def barriers(*body: tirx.Stmt) -> list[list[str]]:
+        return pinned(ours(NAME)(function(*body)).body)
+
+    assert barriers(LOAD, ALL, STORE) == [ON_AIV]
+    assert barriers(LOAD_L1, ALL) == [ON_AIC]
+    assert barriers(LOAD, ALL, LOAD_L1) == [ON_AIC, ON_AIV]
+    assert barriers(section("CUBE", LOAD_L1), ALL, section("VECTOR", STORE)) == [ON_AIC, ON_AIV]
+    # Those that work in the innermost loop or branch in which any does.
+    assert barriers(LOAD_L1, LOAD, when(N > 3, ALL, STORE)) == [ON_AIV]
+    assert barriers(LOAD_L1, loop(var("i"), 4, LOAD, when(N > 3, ALL))) == [ON_AIV]
+    assert barriers(LOAD_L1, loop(var("i"), 4, SCALAR, ALL)) == [ON_AIC]
+    assert barriers(SCALAR, ALL) == []
 
 
 def test_flags_of_the_user_get_ids_of_their_own() -> None:

@@ -90,7 +90,7 @@ class Session:
                 del self._regions[0]
                 return region
         names = tuple(f"task {index}" for index in range(tasks))
-        return Region(kind, f"{kind} {len(self.report.loops)}", None, names)
+        return Region(kind, f"{kind} {len(self.report.loops)}", None, names, ("",) * tasks)
 
     def read_buffers(self, mod: IRModule) -> None:
         """Read the chosen versions from the module that AutoSchedule has scheduled."""

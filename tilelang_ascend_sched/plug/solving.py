@@ -38,8 +38,11 @@ def _client(lowering: session.Session) -> ffi.Client:
     def prepare(kind: str, problem: ScheduleProblem) -> tuple[ScheduleProblem, dict[str, Any]]:
         nonlocal region
         region = lowering.next_region(kind, len(problem.tasks))
+        names = region.tasks
+        if problem.manual:  # stages that cannot be are refused by the names of their tasks
+            names = tuple(map("".join, zip(names, region.places, strict=True)))
         tasks = tuple(
-            replace(task, name=name) for task, name in zip(problem.tasks, region.tasks, strict=True)
+            replace(task, name=name) for task, name in zip(problem.tasks, names, strict=True)
         )
         name = f"{lowering.report.kernel}: {region.name}"
         problem = replace(
@@ -50,8 +53,8 @@ def _client(lowering: session.Session) -> ffi.Client:
         )
         if region.trips:
             problem = problem.with_trip_count(region.trips)
-        names = ("engine", "objective", "budget", "seed")
-        return problem, {name: getattr(lowering.options, name) for name in names}
+        options = ("engine", "objective", "budget", "seed")
+        return problem, {name: getattr(lowering.options, name) for name in options}
 
     def observe(
         kind: str, problem: ScheduleProblem, answer: ScheduleAnswer, seconds: float

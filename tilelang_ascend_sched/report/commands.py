@@ -15,20 +15,28 @@ from ..status import BAD, Unable
 
 @click.command()
 @click.option("--owners", default="ours", metavar="TERMS", help="A tl.ascend_sched.passes value.")
-def passes(owners: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="As JSON instead of a table.")
+def passes(owners: str, as_json: bool) -> None:
     """List the scheduling passes in order, whose each is, and what it decides."""
     try:
         ours = Options(passes=owners).owners()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    owner = {name: "ours" if mine else "stock" for name, mine in ours.items()}
+    if as_json:
+        rows = [
+            {"pass": info.name, "owner": owner[info.name], "decides": info.decides}
+            for info in PASSES
+        ]
+        click.echo(json.dumps(rows, indent=2))
+        return
     table = Table()
     table.add_column("#", justify="right")
     for column in ("pass", "owner"):
         table.add_column(column, no_wrap=True)
     table.add_column("decides")
     for number, info in enumerate(PASSES, 1):
-        owner = "ours" if ours[info.name] else "stock"
-        table.add_row(str(number), info.name, owner, info.decides)
+        table.add_row(str(number), info.name, owner[info.name], info.decides)
     Console().print(table)
 
 

@@ -1,11 +1,13 @@
 #include "analysis/cost/statement_cost.h"
 
+#include <tvm/tirx/builtin.h>
 #include <tvm/tirx/op.h>
 #include <tvm/tirx/stmt_functor.h>
 
 #include <array>
 
 #include "analysis/accesses.h"
+#include "analysis/call_pipes.h"
 #include "analysis/cost/copy_work.h"
 #include "analysis/cost/cube_work.h"
 #include "analysis/cost/vector_work.h"
@@ -25,14 +27,31 @@ bool IsSerial(const ForNode* loop) {
 // The copies and multiplies of one piece of work. What stands in a block is the block's own affair.
 class WorkCollector : public StmtExprVisitor {
  public:
-  WorkCollector(const CallSet& hf32_calls, FactAnalyzer* facts)
-      : hf32_calls_(hf32_calls), facts_(facts) {}
+  WorkCollector(const Machine& machine, const CallSet& hf32_calls, FactAnalyzer* facts)
+      : machine_(machine), hf32_calls_(hf32_calls), facts_(facts) {}
 
   std::vector<CopyWork> copies;
   std::vector<CubeWork> multiplies;
+  std::vector<std::string> unknown;  // names of operations that the machine does not know
 
  private:
+  void VisitStmt_(const EvaluateNode* op) final {
+    if (const auto* call = op->value.as<CallNode>()) AddIfUnknown(call);
+    StmtExprVisitor::VisitStmt_(op);
+  }
+
+  // What an expression calls is mostly arithmetic, which costs scalar code nothing of note.
+  static bool IsExternal(const CallNode* call) {
+    return call->op.same_as(builtin::call_extern()) ||
+           call->op.same_as(builtin::call_pure_extern());
+  }
+
+  void AddIfUnknown(const CallNode* call) {
+    if (!IsKnownOperation(call, machine_)) unknown.push_back(OperationName(call));
+  }
+
   void VisitExpr_(const CallNode* op) final {
+    if (IsExternal(op)) AddIfUnknown(op);
     if (auto copy = CopyWorkOf(op, facts_)) copies.push_back(*copy);
     const bool hf32 = hf32_calls_.count(op) != 0;
     if (auto multiply = CubeWorkOf(op, hf32, facts_)) multiplies.push_back(*multiply);
@@ -41,43 +60,49 @@ class WorkCollector : public StmtExprVisitor {
 
   void VisitStmt_(const SBlockNode*) final {}
 
+  const Machine& machine_;
   const CallSet& hf32_calls_;
   FactAnalyzer* facts_;
 };
 
 // The route that an instruction on `pipes` moves data on, told from one of the buffers it accesses.
-std::optional<Route> RouteFrom(PipeMask pipes, Scope scope, bool is_read) {
+std::optional<Route> RouteFrom(PipeMask pipes, Scope scope, bool is_read, const Machine& machine) {
   struct Rule {
-    Pipe pipe;
     Scope scope;
     Route route;
+    bool only_read = false;
   };
   constexpr Rule kRules[] = {
-      {kMTE2, Scope::kGlobal, Route::kGmToUb},    {kMTE2, Scope::kL1, Route::kGmToL1},
-      {kMTE2, Scope::kUB, Route::kGmToUb},        {kMTE3, Scope::kGlobal, Route::kUbToGm},
-      {kMTE3, Scope::kL1, Route::kUbToL1},        {kMTE1, Scope::kL0A, Route::kL1ToL0a},
-      {kMTE1, Scope::kL0B, Route::kL1ToL0b},      {kMTE1, Scope::kScaleA, Route::kL1ToScale},
-      {kMTE1, Scope::kScaleB, Route::kL1ToScale}, {kMTE1, Scope::kBias, Route::kL1ToBias},
-      {kFixpipe, Scope::kL0C, Route::kL0cToUb},   {kFixpipe, Scope::kGlobal, Route::kL0cToGm},
-      {kFixpipe, Scope::kUB, Route::kL0cToUb},
+      {Scope::kGlobal, Route::kGmToUb, /*only_read=*/true},
+      {Scope::kL1, Route::kGmToL1},
+      {Scope::kUB, Route::kGmToUb},
+      {Scope::kGlobal, Route::kUbToGm},
+      {Scope::kL1, Route::kUbToL1},
+      {Scope::kL0A, Route::kL1ToL0a},
+      {Scope::kL0B, Route::kL1ToL0b},
+      {Scope::kScaleA, Route::kL1ToScale},
+      {Scope::kScaleB, Route::kL1ToScale},
+      {Scope::kBias, Route::kL1ToBias},
+      {Scope::kL0C, Route::kL0cToUb, /*only_read=*/true},
+      {Scope::kGlobal, Route::kL0cToGm},
+      {Scope::kUB, Route::kL0cToUb},
   };
   for (const Rule& rule : kRules) {
-    if ((pipes & rule.pipe) == 0 || rule.scope != scope) continue;
-    const bool wrong_way = (rule.pipe == kMTE2 && scope == Scope::kGlobal && !is_read) ||
-                           (scope == Scope::kL0C && !is_read);
-    return wrong_way ? std::nullopt : std::optional(rule.route);
+    if ((pipes & machine.transfer(rule.route).pipe) == 0 || rule.scope != scope) continue;
+    return rule.only_read && !is_read ? std::nullopt : std::optional(rule.route);
   }
   return std::nullopt;
 }
 
 // Instructions that are no tile copies say what they move by the regions they access.
-void AddInstructionCopies(const Stmt& stmt, PipeMask pipes, FactAnalyzer* facts,
-                          std::vector<CopyWork>* copies) {
+void AddInstructionCopies(const Stmt& stmt, PipeMask pipes, const Machine& machine,
+                          FactAnalyzer* facts, std::vector<CopyWork>* copies) {
   const Accesses accesses = AccessesOf(stmt);
   for (const auto* regions : {&accesses.reads, &accesses.writes}) {
     for (const BufferRegion& region : *regions) {
       const Buffer& buffer = region->buffer;
-      const auto route = RouteFrom(pipes, MemoryOf(buffer), regions == &accesses.reads);
+      const bool is_read = regions == &accesses.reads;
+      const auto route = RouteFrom(pipes, MemoryOf(buffer), is_read, machine);
       if (!route.has_value()) continue;
       CopyWork work{*route};
       work.bytes = BytesOf(BoundElements(buffer, region->region, facts).elements, buffer->dtype);
@@ -108,7 +133,7 @@ Cost StatementCosts::CostOf(const Stmt& stmt, const Facts& facts) {
 }
 
 Cost StatementCosts::Compose(const Stmt& stmt, Facts* facts) {
-  const size_t outside = facts->size();
+  const FactScope scope(facts);
   Cost cost;
   if (const auto* sequence = stmt.as<SeqStmtNode>()) {
     cost = Sequence(sequence, facts);
@@ -125,7 +150,6 @@ Cost StatementCosts::Compose(const Stmt& stmt, Facts* facts) {
   } else {
     cost = Leaf(stmt, *facts);
   }
-  facts->Truncate(outside);
   return cost;
 }
 
@@ -160,10 +184,11 @@ Cost StatementCosts::Branch(const IfThenElseNode* branch, Facts* facts) {
 Cost StatementCosts::Leaf(const Stmt& stmt, const Facts& facts) {
   FactAnalyzer analyzer(facts);
   const PipeMask pipes = ResourcesOf(stmt, machine_).pipes;
-  WorkCollector work(hf32_calls_, &analyzer);
+  WorkCollector work(machine_, hf32_calls_, &analyzer);
   work(stmt);
+  AddUnknown(work.unknown);
   if (work.copies.empty() && (pipes & kDmaPipes) != 0) {
-    AddInstructionCopies(stmt, pipes, &analyzer, &work.copies);
+    AddInstructionCopies(stmt, pipes, machine_, &analyzer, &work.copies);
   }
   Cost cost = CostOfCopies(work.copies, machine_);
   int64_t computing = (pipes & kScalar) != 0 && (pipes & kVector) == 0 ? 1 : 0;
@@ -171,9 +196,7 @@ Cost StatementCosts::Leaf(const Stmt& stmt, const Facts& facts) {
     VectorCost vector = VectorCostOf(stmt, machine_, &analyzer);
     computing = std::max(computing, vector.cycles);
     cost.ii = std::max(cost.ii, vector.cycles);
-    for (std::string& name : vector.unknown) {
-      if (std::ranges::find(unknown_, name) == unknown_.end()) unknown_.push_back(std::move(name));
-    }
+    AddUnknown(vector.unknown);
   }
   if ((pipes & kCube) != 0) {
     const CubeCost cube = tilelang_ascend_sched::CostOf(work.multiplies, machine_.cube);
@@ -183,6 +206,12 @@ Cost StatementCosts::Leaf(const Stmt& stmt, const Facts& facts) {
   cost.latency = AddCycles(cost.latency, computing);
   cost.ii = std::max<int64_t>(cost.ii, 1);
   return cost;
+}
+
+void StatementCosts::AddUnknown(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (std::ranges::find(unknown_, name) == unknown_.end()) unknown_.push_back(name);
+  }
 }
 
 }  // namespace tilelang_ascend_sched

@@ -32,6 +32,7 @@ class StatementCosts {
   Cost Loop(const tvm::tirx::ForNode* loop, Facts* facts);
   Cost Branch(const tvm::tirx::IfThenElseNode* branch, Facts* facts);
   Cost Leaf(const tvm::tirx::Stmt& stmt, const Facts& facts);
+  void AddUnknown(const std::vector<std::string>& names);
 
   const Machine& machine_;
   CallSet hf32_calls_;

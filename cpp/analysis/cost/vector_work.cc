@@ -9,9 +9,11 @@
 #include <unordered_map>
 
 #include "analysis/accesses.h"
+#include "analysis/call_pipes.h"
 #include "analysis/cost/cost.h"
 #include "analysis/cost/nd2nz_scatter.h"
 #include "analysis/extents.h"
+#include "hw/name_pattern.h"
 #include "hw/transfer_cost.h"
 
 namespace tilelang_ascend_sched {
@@ -24,20 +26,10 @@ namespace {
 
 constexpr int kNoLoop = -1;
 
-bool Matches(std::string_view pattern, std::string_view name) {
-  const bool open_begin = pattern.starts_with('*');
-  const bool open_end = pattern.ends_with('*');
-  if (open_begin) pattern.remove_prefix(1);
-  if (open_end) pattern.remove_suffix(1);
-  if (open_begin && open_end) return name.find(pattern) != std::string_view::npos;
-  if (open_begin) return name.ends_with(pattern);
-  return open_end ? name.starts_with(pattern) : name == pattern;
-}
-
 const CallCost* FindCall(const VectorModel& vector, std::string_view name) {
   for (const CallCost& cost : vector.calls) {
     for (const std::string& pattern : cost.names) {
-      if (Matches(pattern, name)) return &cost;
+      if (MatchesPattern(pattern, name)) return &cost;
     }
   }
   return nullptr;
@@ -104,7 +96,7 @@ class OperationCounter : public StmtExprVisitor {
     const std::string name = op != nullptr ? std::string(op->name) : "a function";
     const CallCost* figure = FindCall(vector_, name);
     if (figure == nullptr) {
-      Unknown(name);
+      Unknown(OperationName(call));
       Add(1);
     } else if (figure->throughput > 0) {
       Charge(figure->throughput);

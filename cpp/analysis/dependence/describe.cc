@@ -36,11 +36,7 @@ Any OrNull(const std::optional<int64_t>& value) { return value.has_value() ? Any
 CoreMask CoresOf(const Task& task, const TaskResources& resources) {
   const TaskMarks marks = task.marks();
   if (marks.cores.has_value()) return *marks.cores;
-  CoreMask cores = 0;
-  if ((resources.pipes & (kMTE1 | kCube | kFixpipe)) != 0) cores |= kAic;
-  if ((resources.pipes & (kMTE3 | kVector)) != 0) cores |= kAiv;
-  if ((resources.ports & kAicPort) != 0) cores |= kAic;
-  if ((resources.ports & kAivPort) != 0) cores |= kAiv;
+  const CoreMask cores = CoresWith(resources);
   return cores == 0 ? CoreMask{kAnyCore} : cores;
 }
 
