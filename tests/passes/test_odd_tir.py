@@ -149,10 +149,13 @@ def test_each_early_pass_takes_what_its_twin_takes(by_hand: bool, data: st.DataO
         body.insert(0, hint(UB, rows))
     function = kernel_root(*body, params=PARAMS)
     for name in EARLY:
-        theirs, _ = after(name, stock, function)
+        theirs, why = after(name, stock, function)
         mine, refusal = after(name, ours, function)
         if theirs is None:
-            assert mine is None, f"{name} takes what its twin refuses"
+            if mine is not None:  # blocks with cross-core synchronization, which ours opens
+                assert "only statement" in why, f"{name} takes what its twin refuses: {why}"
+                event("opened")
+                return
             assert refusal.startswith(name) and len(refusal.splitlines()) == 1, refusal
             event(f"refused by {name}")
             return
