@@ -48,6 +48,23 @@ def test_check_of_a_right_kernel(good):
     assert "no findings" in done.output
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_saved_text_as_editors_write_it(tmp_path, newline):
+    """A byte order mark in front, either end of line, comments, statements without indentation."""
+    text = "// saved\n/* by\n hand */\n" + vector_kernel(*COPY).replace("\n  ", " // x\n\n\t")
+    path = tmp_path / "saved.asc"
+    path.write_bytes(text.replace("\n", newline).encode("utf-8-sig"))
+    done = invoke(check, str(path), *ARRAYS)
+    assert done.exit_code == 0 and "no findings" in done.output
+
+
+def test_text_that_is_no_text(tmp_path):
+    path = tmp_path / "odd.asc"
+    path.write_bytes("// caf\u00e9".encode("latin-1"))
+    done = invoke(check, str(path), *ARRAYS)
+    assert done.exit_code == 2 and "in UTF-8" in refusal(done)
+
+
 def test_check_of_a_wrong_kernel(bad):
     done = invoke(check, bad, *ARRAYS)
     assert done.exit_code == 1

@@ -28,9 +28,9 @@ def load(spec: str) -> Any:
         if spec.endswith(".py"):
             raise ValueError(f"{spec}: say which kernel, {spec}:NAME")
         try:
-            return Path(spec).read_text()
+            return Path(spec).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
-            raise ValueError(f"{spec} is neither a Python file nor AscendC text") from None
+            raise ValueError(f"{spec} is neither a Python file nor AscendC text in UTF-8") from None
     if ":" not in spec:
         raise ValueError(f"no file {spec}")
     return load_kernel(spec)
