@@ -6,6 +6,7 @@
 #include "emu/vector/reg_arith.h"
 #include "emu/vector/reg_compare.h"
 #include "emu/vector/reg_convert.h"
+#include "emu/vector/reg_gather.h"
 #include "emu/vector/reg_mask.h"
 #include "emu/vector/reg_memory.h"
 #include "emu/vector/reg_permute.h"
