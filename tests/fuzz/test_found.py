@@ -189,3 +189,22 @@ def test_a_guard_inside_a_guard_on_data_is_remembered(tmp_path: Path) -> None:
     program = one_row("nested_guards", loop, buffers=(Buffer("a", UB),))
     (outcome,) = judge([program], tmp_path, "ours")
     assert outcome.kind == RIGHT, outcome.detail
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="The check takes a loop's length as read once; the generated loop reads it every turn",
+)
+def test_a_bound_in_ub_is_read_at_every_turn(tmp_path: Path) -> None:
+    """Without a schedule the integers and the loaded tile share bytes, so the loop ends early."""
+    rows, half = Part(0, 4, 0, WIDTH), Part(0, 4, 32, 32)
+    twos = Vec(False, Ref("b"), None, 0, False, Expr(constant=2), rows)
+    load = Load(Ref("a"), "X", Expr(((1, "i"),), 2, 8), rows)
+    work = (twos, load, Store(Ref("b"), "Y", Expr(((1, "i"),), 0, 8), half))
+    loop = Loop("i", "serial", Expr(((1, UbCell("int0", 5)),)), work)
+    integers = Load(Ref("int0"), "U", Expr(), rows)
+    buffers = (Buffer("a", UB), Buffer("b", UB), Buffer("int0", INT))
+    program = replace(one_row("bound_in_ub", integers, loop, buffers=buffers), rows=4)
+    (outcome,) = judge([replace(program, scheduled=False)], tmp_path, "stock")
+    assert exclusions.excluded(outcome.program)
+    assert outcome.kind == AGREED_WRONG, outcome.detail
