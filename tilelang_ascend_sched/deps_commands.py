@@ -44,28 +44,45 @@ def deps(target: str, as_json: bool, dot: str | None) -> None:
         click.echo(json.dumps([asdict(kernel) for kernel in kernels], indent=2))
         return
     console = Console()
-    for kernel in kernels:
-        for number in range(len(kernel.bodies)):
-            _print_body(console, kernel, number)
+    for place, kernel in enumerate(kernels, 1):
+        title = "kernel" if len(kernels) == 1 else f"kernel {place} of {len(kernels)}"
+        for number, body in enumerate(kernel.bodies):
+            _print_body(console, kernel, number, title if body.parent is None else _loop(body))
 
 
-def _print_body(console: Console, kernel: Dependences, number: int) -> None:
+def _loop(body: Body) -> str:
+    if body.trips is None:
+        return f"loop {body.name}"
+    return f"loop {body.name}, {body.trips} iteration{'s' * (body.trips != 1)}"
+
+
+def _print_body(console: Console, kernel: Dependences, number: int, title: str) -> None:
     body = kernel.bodies[number]
-    trips = "" if body.trips is None else f", {body.trips} iterations"
-    title = "kernel" if body.parent is None else f"loop {body.name}{trips}"
     console.print(_tasks(kernel, number, title))
-    console.print(_edges(kernel, body))
-    console.print(f"{body.questions} proofs tried, {body.unproven} not found\n", highlight=False)
+    if body.edges:
+        console.print(_edges(kernel, body))
+    else:
+        console.print("no edges")
+    if body.unproven:
+        console.print(
+            f"of {body.questions} pairs of accesses that may meet, {body.unproven} could not be "
+            "proven apart: their edges may not be needed",
+            highlight=False,
+            soft_wrap=True,
+        )
+    console.print()
 
 
 def _tasks(kernel: Dependences, number: int, title: str) -> Table:
     table = Table(title=title, title_justify="left")
     table.add_column("#", justify="right")
-    table.add_column("task")
+    table.add_column("task", overflow="fold")
     for column in ("pipe", "core"):
         table.add_column(column, no_wrap=True)
-    for column in ("latency", "ii", "read", "written"):
+    for column in ("latency", "ii"):
         table.add_column(column, justify="right", no_wrap=True)
+    for column in ("bytes\nread", "bytes\nwritten"):
+        table.add_column(column, justify="right")
     for index, task in enumerate(kernel.tasks):
         if task.body == number:
             table.add_row(str(index), *_row(task))

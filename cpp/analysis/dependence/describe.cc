@@ -32,11 +32,28 @@ using Object = Map<String, Any>;
 
 Any OrNull(const std::optional<int64_t>& value) { return value.has_value() ? Any(*value) : Any(); }
 
+// The cores whose own memories are accessed.
+CoreMask CoresOf(const Accesses& accesses) {
+  CoreMask cores = 0;
+  for (const auto* regions : {&accesses.reads, &accesses.writes}) {
+    for (const BufferRegion& region : *regions) {
+      const Scope scope = MemoryOf(region->buffer);
+      if (scope == Scope::kUB) cores |= kAiv;
+      if (scope == Scope::kL1 || scope == Scope::kL0A || scope == Scope::kL0B ||
+          scope == Scope::kL0C) {
+        cores |= kAic;
+      }
+    }
+  }
+  return cores;
+}
+
 // Work between memories of one core belongs to that core; scalar work to any.
-CoreMask CoresOf(const Task& task, const TaskResources& resources) {
+CoreMask CoresOf(const Task& task, const TaskResources& resources, const Accesses& accesses) {
   const TaskMarks marks = task.marks();
   if (marks.cores.has_value()) return *marks.cores;
-  const CoreMask cores = CoresWith(resources);
+  CoreMask cores = CoresWith(resources);
+  if (cores == 0) cores = CoresOf(accesses);
   return cores == 0 ? CoreMask{kAnyCore} : cores;
 }
 
@@ -58,7 +75,7 @@ void DescribeTask(const Leaf& leaf, const Machine& machine, Object* described) {
   const Accesses accesses = AccessesOf(task.body());
   FactAnalyzer facts(leaf.facts);
   described->Set("pipe", String(PipeNames(resources.pipes)));
-  described->Set("core", String(CoreNames(CoresOf(task, resources))));
+  described->Set("core", String(CoreNames(CoresOf(task, resources, accesses))));
   described->Set("latency", OrNull(marks.latency));
   described->Set("ii", OrNull(marks.interval));
   described->Set("read", BytesOf(accesses.reads, &facts));
