@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import tilelang
 from tvm import IRModule
+from tvm.error import InternalError
 from tvm.ir.transform import PassContext
+from tvm.target import Target
 from tvm.tirx import PrimFunc
 
+import tilelang_ascend_sched
 from benchmarks.emulator import subject
 from tests.fuzz.mutants import finish
 from tests.verify.mutate import replaced
@@ -19,13 +24,9 @@ UNCHECKED = {"tl.ascend_sched.verify": "off"}
 
 
 @dataclass(frozen=True)
-class Subject:
-    """A lowered example kernel with its data.
+class Read:
+    """What the check reads of a lowered kernel, see :class:`Grab`."""
 
-    module, unpacked, hinted: what the check reads, see :class:`Grab`.
-    """
-
-    emulated: subject.Subject
     module: IRModule
     unpacked: IRModule | None
     hinted: IRModule | None
@@ -41,10 +42,23 @@ class Subject:
         func = func or self.device
         return verify(func, unpacked=named(self.unpacked, func), hinted=self.hinted)
 
-    def text(self, func: PrimFunc, name: str) -> str:
-        """The AscendC text with ``func`` for the device function, as a kernel of that name."""
-        old = str(func.attrs["global_symbol"])
-        return finish(replaced(self.module, func)).replace(old, name)
+
+@dataclass(frozen=True)
+class Subject(Read):
+    """A lowered example kernel with its data."""
+
+    emulated: subject.Subject
+
+    def text(self, func: PrimFunc, name: str) -> str | None:
+        """The AscendC text with ``func`` for the device function, as a kernel of that name.
+
+        None if there is no such text: a variable is used before it is set.
+        """
+        try:
+            text = finish(replaced(self.module, func))
+        except InternalError:
+            return None
+        return text.replace(str(func.attrs["global_symbol"]), name)
 
     def arguments(self) -> tuple[dict[str, np.ndarray | int], int]:
         """New arrays and scalars by name, and how many blocks are launched."""
@@ -65,4 +79,14 @@ def lower(name: str, side: str, **sizes: int) -> Subject:
     grab = Grab()
     with PassContext(opt_level=3, config=UNCHECKED, instruments=[grab]):
         emulated = subject.lower(name, side, **sizes)
-    return Subject(emulated, grab.mod, grab.unpacked, grab.hinted)
+    return Subject(grab.mod, grab.unpacked, grab.hinted, emulated)
+
+
+def lower_only(build: Callable[[], PrimFunc], side: str) -> Read:
+    """Lowers a kernel by the passes of ``side``. Raises what the lowering raises."""
+    grab = Grab()
+    switched = tilelang_ascend_sched.enabled if side == "ours" else tilelang_ascend_sched.disabled
+    context = PassContext(opt_level=3, config=UNCHECKED, instruments=[grab])
+    with switched(), context, Target("ascend"):
+        tilelang.lower(build(), target="ascend")
+    return Read(grab.mod, grab.unpacked, grab.hinted)

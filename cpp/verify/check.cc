@@ -12,9 +12,10 @@ namespace tilelang_ascend_sched::verify {
 namespace {
 
 constexpr size_t kMostFindings = 20;
-constexpr int64_t kConcreteEvents = 50'000;  // of one run with given inputs
-constexpr int kAttempts = 4;                 // to explore, with what was learned before
-constexpr int kConfirmations = 8;            // paths for which inputs are looked for
+constexpr int64_t kConcreteEvents = 50'000;       // of one run with given inputs
+constexpr int kAttempts = 4;                      // to explore, with what was learned before
+constexpr int kConfirmations = 64;                // paths for which inputs are looked for
+constexpr int64_t kConfirmingEvents = 1'000'000;  // of all those runs
 
 // The next script in depth-first order: the last choice not yet taken both ways, taken the other
 // way. Choices are taken as true first.
@@ -37,7 +38,7 @@ std::string TextOf(const std::map<Symbol, int64_t>& inputs, const Symbols& symbo
 }
 
 // Walks the path once more with numbers for all inputs. What goes wrong then goes wrong.
-std::vector<Finding> Confirm(const Search& search, const Path& path) {
+std::vector<Finding> Confirm(const Search& search, const Path& path, int64_t* events) {
   for (const auto& inputs : path.Witnesses()) {
     Limits limits = search.limits;
     limits.events = kConcreteEvents;
@@ -47,6 +48,7 @@ std::vector<Finding> Confirm(const Search& search, const Path& path) {
     Path only(*search.symbols, {});
     Run run(&concrete, &only, &inputs);
     run.Execute();
+    *events += concrete.events;
     std::vector<Finding> certain;
     for (Finding finding : run.findings()) {
       if (!finding.certain) continue;
@@ -83,7 +85,9 @@ bool Explore(Program* program, const Periods& periods, const Rates& rates, bool 
   search.skips = skips;
   search.exact_counts = lesson->exact_counts;
   search.cores_to = lesson->cores_to;
+  int64_t confirming = 0;
   int looked_for = 0;
+  int not_tried = 0;
   std::optional<std::vector<bool>> script = std::vector<bool>();
   while (script) {
     Path path(program->symbols, *script);
@@ -95,7 +99,10 @@ bool Explore(Program* program, const Periods& periods, const Rates& rates, bool 
                                       [](const Finding& finding) { return !finding.certain; });
     if (!findings.empty() && (symbolic || !path.choices().empty())) {
       std::vector<Finding> confirmed;
-      if (++looked_for <= kConfirmations) confirmed = Confirm(search, path);
+      const bool tried = looked_for < kConfirmations && confirming < kConfirmingEvents;
+      looked_for += tried;
+      if (tried) confirmed = Confirm(search, path, &confirming);
+      not_tried += !tried;
       if (!confirmed.empty()) {
         findings = std::move(confirmed);
       } else {
@@ -115,7 +122,10 @@ bool Explore(Program* program, const Periods& periods, const Rates& rates, bool 
         report->findings.push_back(std::move(finding));
       }
     }
-    if (certain) break;
+    if (certain) {
+      not_tried = 0;
+      break;
+    }
     script = NextScript(path.choices());
     if (script && report->paths >= search.limits.paths) {
       Finding finding{"budget", false};
@@ -125,6 +135,12 @@ bool Explore(Program* program, const Periods& periods, const Rates& rates, bool 
       break;
     }
     if (script && search.events >= search.limits.events) break;
+  }
+  if (not_tried > 0) {
+    Finding finding{"budget", false};
+    finding.message = "no inputs were looked for with which " + std::to_string(not_tried) +
+                      " more ways through the kernel go wrong";
+    report->findings.push_back(std::move(finding));
   }
   report->events = search.events;
   const bool counts = search.exact_used && !lesson->exact_counts;

@@ -25,23 +25,28 @@ Run::Run(Search* search, Path* path, const std::map<Symbol, int64_t>* inputs)
   }
 }
 
+// The order in which cores run decides nothing. A core goes on while little of what it has issued
+// waits, so that cores stay close to each other and come back to few states.
 void Run::Execute() {
-  bool progress = true;
-  while (progress && !covered_ && !stopped_) {
-    progress = false;
+  int ahead = 0;
+  while (!covered_ && !stopped_) {
+    bool progress = false;
     for (int core = 0; core < kCores; ++core) {
-      if (cores_[core].present) progress = Advance(core) || progress;
+      if (cores_[core].present) progress = Advance(core, ahead) || progress;
     }
     progress = Drain() || progress;
+    if (!progress && ahead >= kPipes * kQueueDepth) break;
+    ahead = progress ? 0 : 2 * ahead + 1;
   }
   if (!covered_ && !stopped_) Finish();
 }
 
-// Runs a core's scalar program until it ends or has to wait.
-bool Run::Advance(int core) {
+// Runs a core's scalar program until it ends, has to wait, or more than `ahead` events of the core
+// wait.
+bool Run::Advance(int core, int ahead) {
   bool progress = false;
   path_.AskFrom(cores_[core].open);
-  while (!covered_ && !stopped_) {
+  while (!covered_ && !stopped_ && cores_[core].waiting <= ahead) {
     // The scalar unit stands still at a flag that is not set.
     if (!cores_[core].queues[static_cast<int>(Pipe::kS)].empty()) return progress;
     if (cores_[core].pending != nullptr) {
@@ -255,9 +260,8 @@ bool Run::Head(int core, Frame* frame) {
     if (inputs_ != nullptr) return true;
     if (Alone()) path_.ForgetFrom(cores_[core].loops);
     if (path_.replaying()) return true;
-    if (search_.seen.insert(StateAt(core, *frame, true).text).second) return true;
-    covered_ = true;
-    return false;
+    covered_ = SeenBefore(StateAt(core, *frame, true));
+    return !covered_;
   }
   Finding finding{"not periodic", false};
   finding.message = "after " + std::to_string(frame->turn) +
@@ -265,6 +269,24 @@ bool Run::Head(int core, Frame* frame) {
   finding.first = Site{frame->node->source, static_cast<Core>(core), Pipe::kS, {}};
   Report(std::move(finding));
   stopped_ = true;
+  return false;
+}
+
+// Whether all that can follow was walked: from a state that is the same but for threads that knew
+// no more. Who knows less goes wrong wherever one who knows more does.
+bool Run::SeenBefore(const State& state) {
+  std::vector<std::string>& earlier = search_.seen[state.text];
+  auto knows_all = [](const std::string& more, const std::string& less) {
+    for (size_t i = 0; i < less.size(); ++i) {
+      if ((less[i] & ~more[i]) != 0) return false;
+    }
+    return true;
+  };
+  for (const std::string& known : earlier) {
+    if (knows_all(state.known, known)) return true;
+  }
+  std::erase_if(earlier, [&](const std::string& known) { return knows_all(known, state.known); });
+  earlier.push_back(state.known);
   return false;
 }
 
@@ -291,10 +313,12 @@ bool Run::Issue(int core, const Node* node) {
   if (stopped_) return false;
   if (queue.empty() && Try(core, &event)) {
     // What it gave may be what others wait for.
-    if (events_waiting_ > 0 && instruction.action != Action::kAccess) Drain();
+    const bool others_wait = std::any_of(std::begin(cores_), std::end(cores_),
+                                         [](const CoreState& each) { return each.waiting > 0; });
+    if (others_wait && instruction.action != Action::kAccess) Drain();
     return true;
   }
-  ++events_waiting_;
+  ++state.waiting;
   queue.push_back(std::move(event));
   return true;
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "verify/finding.h"
@@ -21,8 +21,8 @@ namespace tilelang_ascend_sched::verify {
 
 struct Limits {
   int64_t events = 500'000;  // of all paths together
-  int paths = 1'000;
-  int turns = 64;  // of a loop whose end or whose body depends on run-time inputs
+  int paths = 10'000;
+  int turns = 256;  // of a loop whose end or whose body depends on run-time inputs
 };
 
 // What all paths of one check share.
@@ -32,7 +32,8 @@ struct Search {
   const Rates& rates;
   Symbols* symbols;
   Limits limits;
-  std::unordered_set<std::string> seen;  // states at the heads of open loops
+  // States at the heads of open loops: what threads know in each, by all else.
+  std::unordered_map<std::string, std::vector<std::string>> seen;
   int64_t events = 0;
   bool skips = true;          // whether turns that are like those before are passed over
   bool exact_counts = false;  // whether states tell exact regions apart
@@ -95,8 +96,9 @@ class Run {
     bool present = false;
     std::vector<Frame> frames;
     std::vector<Value> slots;
-    std::deque<Event> queues[kPipes];  // events_waiting_ in all
-    const Node* pending = nullptr;     // an instruction that could not be issued yet
+    std::deque<Event> queues[kPipes];
+    int waiting = 0;                // events in them
+    const Node* pending = nullptr;  // an instruction that could not be issued yet
     int snapshot = -1;
     bool atomic = false;
     int loops = 0;                              // around the present statement
@@ -124,7 +126,8 @@ class Run {
   };
 
   // run.cc: the scalar programs
-  bool Advance(int core);
+  bool Advance(int core, int ahead);
+  bool SeenBefore(const State& state);
   bool Step(int core);
   bool Enter(int core, const Node* node);
   void Leave(int core, bool continues);
@@ -212,7 +215,6 @@ class Run {
   std::vector<ExactRegion> exact_;
   std::vector<Finding> findings_;
   std::set<std::pair<int, int>> reported_;
-  int events_waiting_ = 0;
   bool with_facts_ = true;  // whether Eval may use what this path knows
   bool covered_ = false;
   bool stopped_ = false;  // a budget ran out

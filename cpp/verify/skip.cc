@@ -155,13 +155,14 @@ void Run::SkipAhead(int core, Frame* frame) {
   std::vector<History::Past>& states = frame->history->states;
   for (size_t i = states.size(); i-- > 0 && attempts < kAttempts;) {
     if (states[i].choices != choices) break;
-    if (states[i].state.text != now.text) continue;
+    const State& past = states[i].state;
+    if (past.text != now.text || past.known != now.known) continue;
     ++attempts;
-    const int64_t times = Repetitions(core, states[i].state, now);
+    const int64_t times = Repetitions(core, past, now);
     if (times <= 0 || times == INT64_MAX) continue;
     for (size_t j = 0; j < now.numbers.size(); ++j) {
       const State::Number& number = now.numbers[j];
-      *number.at += times * (number.value - states[i].state.numbers[j].value);
+      *number.at += times * (number.value - past.numbers[j].value);
     }
     frame->history = nullptr;
     return;

@@ -82,8 +82,9 @@ class StateWriter {
       WriteRecords(&run_.tensors_[tensor], static_cast<int>(tensor));
     }
     if (open_) WriteDecisions();
-    WriteKnowledge();
     state_.text = out_.Take();
+    WriteKnowledge();
+    state_.known = out_.Take();
     return std::move(state_);
   }
 
@@ -209,6 +210,7 @@ class StateWriter {
     }
     out_.Number(state.atomic);
     out_.Number(state.pending == nullptr ? -1 : state.pending->number);
+    out_.Number(state.snapshot >= 0);
     if (state.snapshot >= 0) holders_.push_back(&run_.snapshots_[state.snapshot]);
     for (std::deque<Run::Event>& queue : state.queues) {
       out_.Number(static_cast<int64_t>(queue.size()));
@@ -225,6 +227,7 @@ class StateWriter {
       const auto lock = run_.locks_.find(core * kLockIds + static_cast<int>(event->id));
       out_.Number(static_cast<int64_t>(event->sequence) - lock->second.released);
     }
+    out_.Number(event->snapshot >= 0);
     if (event->snapshot >= 0) holders_.push_back(&run_.snapshots_[event->snapshot]);
     for (Run::Access& access : event->accesses) {
       out_.Number(static_cast<int64_t>(access.space));
@@ -246,7 +249,10 @@ class StateWriter {
     if (frame.open < 0) return;
     const OpenLoop& loop = state.open[frame.open];
     const int64_t bound = run_.EndOf(frame).bound;
-    out_.Number(bound - ends_.try_emplace({loop.end, loop.generation}, bound).first->second);
+    const End first{bound, static_cast<int>(ends_.size())};
+    const End& end = ends_.try_emplace({loop.end, loop.generation}, first).first->second;
+    out_.Number(end.number);
+    out_.Number(bound - end.bound);
   }
 
   void WriteTurn(Run::Frame* frame, int core, int depth) {
@@ -349,14 +355,15 @@ class StateWriter {
       out_.Number(key.second);
       WriteRange(range, 0);
     }
-    // What is known of the end of a loop counts by its distance from the present turn, the loop by
-    // its distance from the next one that a core begins.
+    // What is known of the end of a loop counts by its distance from the present turn. A loop that
+    // no core is in at present is told by how many others to that end were begun after it.
     for (const auto& [key, range] : of_ends) {
-      WriteTerms(key.first);
-      out_.Number(key.second - FirstOpen(key.first));
       const auto end = ends_.find(key);
-      out_.Bit(end != ends_.end());
-      WriteRange(range, end != ends_.end() ? end->second : 0);
+      const bool open = end != ends_.end();
+      WriteTerms(key.first);
+      out_.Bit(open);
+      out_.Number(open ? end->second.number : key.second - FirstOpen(key.first));
+      WriteRange(range, open ? end->second.bound : 0);
     }
     WriteBegun();
   }
@@ -421,8 +428,12 @@ class StateWriter {
   const bool open_;
   State state_;
   Writer out_;
-  // Of the loops to a run-time end, by their number: what the head of the first core there asks.
-  std::map<std::pair<std::vector<Term>, int>, int64_t> ends_;
+  // Of the loops to a run-time end that cores are in: what the head of the first core there asks.
+  struct End {
+    int64_t bound;
+    int number;
+  };
+  std::map<std::pair<std::vector<Term>, int>, End> ends_;
   std::vector<int64_t> starts_;  // of tensors
   std::vector<bool> touched_;    // tensors
   std::vector<std::pair<Thread, uint32_t>> marks_;

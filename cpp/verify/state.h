@@ -23,6 +23,7 @@ struct State {
     int32_t of = 0, index = 0;
   };
   std::string text;
+  std::string known;              // which threads know which events to be complete, as bits
   std::vector<Number> numbers{};  // in the same order in any two states of the same text
 };
 

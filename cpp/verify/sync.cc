@@ -34,7 +34,7 @@ bool Run::DrainPipe(int core, int pipe) {
   bool progress = false;
   while (!queue.empty() && Try(core, &queue.front())) {
     queue.pop_front();
-    --events_waiting_;
+    --cores_[core].waiting;
     progress = true;
   }
   return progress;

@@ -92,11 +92,24 @@ def twice_as_fast(n: Turns) -> list[Stmt]:
     return [loop(n, lambda i: seq(fine(i), when(i * 2 < _expr(n), when(i > 8, WRONG))))]
 
 
+def slots(n: Turns) -> list[Stmt]:
+    """Addresses that do not move alike, but come back after eight turns."""
+    turn = lambda i: seq(barrier("PIPE_MTE3"), store(mod(i, 8), 0))  # noqa: E731
+    return [store(20, 0), loop(n, turn)]
+
+
+def slots_met_late(n: Turns) -> list[Stmt]:
+    """Turn 16 stores where turn 8 did, the last one before which there is a barrier."""
+    turn = lambda i: seq(when(i < 9, barrier("PIPE_MTE3")), store(mod(i, 8), 0))  # noqa: E731
+    return [store(20, 0), loop(n, turn)]
+
+
 def _expr(n: Turns) -> PrimExpr:
     return n if not isinstance(n, int) else tirx.IntImm("int32", n)
 
 
 CASES = [often, inside, late, again, shorter, nested, prefetched, backwards, twice_as_fast]
+CASES += [slots, slots_met_late]
 
 
 def build(case: Callable[[Turns], list[Stmt]], n: Turns) -> PrimFunc:

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 import tilelang  # noqa: F401  # puts tvm on the path
 
+from benchmarks.verify import mutations
+from benchmarks.verify.subject import lower
+from examples import WORKLOADS
 from tests.verify.lowered import KERNELS, device, lower_with
 from tests.verify.mutate import Mutant, mutants, replaced
 from tilelang_ascend_sched.emulator import emulate, launch
-from tilelang_ascend_sched.verify import NOT_PROVEN, PROVEN, verify
+from tilelang_ascend_sched.verify import NOT_PROVEN, PROVEN, REFUSED, verify
 
 SMALL = ("copy", "simt_add", "mixed_gemm", "cube_gemm", "two_loops", "dynamic_rows", "while_copy")
 EXECUTED = ("simt_add", "mixed_gemm")
@@ -69,3 +72,11 @@ def test_what_is_proven_runs_right(name):
         assert [str(finding) for finding in result.findings] == [], str(mutant)
         for output, expected in workload.reference(**inputs).items():
             assert workload.mismatch(output, arrays[output], expected) is None, str(mutant)
+
+
+def test_check_and_emulator_agree_on_every_changed_statement():
+    """One kernel of what ``python -m benchmarks.verify.mutations`` does with all."""
+    found = mutations.tried(lower("streams_1", "ours", **WORKLOADS["streams_1"].tiny))
+    assert len(found) > 30
+    assert [str(each) for each in found if each.outcome in mutations.DISAGREE] == []
+    assert {each.outcome for each in found} >= {REFUSED, mutations.CLOSURE}
