@@ -4,6 +4,7 @@
 #include <tvm/tirx/op.h>
 #include <tvm/tirx/stmt_functor.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -76,6 +77,18 @@ std::set<const VarNode*> FindWritten(const Stmt& body) {
     }
   });
   return written;
+}
+
+// Whether some instruction below a node may write what another one reads, by way of the same
+// buffer.
+bool MayWrite(const Node* node, const AccessPattern& read) {
+  const auto same = [](int one, int other) { return one < 0 || other < 0 || one == other; };
+  for (const AccessPattern& access : node->instruction.accesses) {
+    if (!access.writes || access.space != read.space) continue;
+    if (same(access.tensor, read.tensor) && same(access.buffer, read.buffer)) return true;
+  }
+  return std::any_of(node->children.begin(), node->children.end(),
+                     [&](const Node* child) { return MayWrite(child, read); });
 }
 
 }  // namespace
@@ -217,6 +230,7 @@ Node* Decoder::Loop(const ForNode* loop) {
   node->name = loop->loop_var->name_hint;
   node->staged = loop->annotations.count("enable_offset") != 0;
   node->minimum = Compile(loop->min);
+  const size_t once = reads_.size();
   node->value = Compile(loop->extent);
   std::vector<Node*> reads = std::move(reads_);
   reads_.clear();
@@ -225,7 +239,24 @@ Node* Decoder::Loop(const ForNode* loop) {
   program_.slots[node->slot].definition = node;
   Node* body = Statement(loop->body);
   loops_.pop_back();
-  if (body != nullptr) node->children.push_back(body);
+  // Generated code compares with the extent again after each turn.
+  std::vector<Node*> turn;
+  if (body != nullptr) turn.push_back(body);
+  for (size_t i = once; i < reads.size(); ++i) {
+    const Node* read = reads[i];
+    if (read->kind != NodeKind::kInstruction) continue;
+    if (body != nullptr && MayWrite(body, read->instruction.accesses.front())) {
+      turn.push_back(NotModelled("a loop that may write its own length", node->source));
+    }
+    turn.push_back(Issue(read->instruction, read->source));
+    turn.back()->instruction.awaited = true;
+  }
+  if (turn.size() == 1) {
+    node->children = std::move(turn);
+  } else if (!turn.empty()) {
+    node->children.push_back(program_.Make(NodeKind::kSequence));
+    node->children.front()->children = std::move(turn);
+  }
   reads_ = std::move(reads);
   return AfterReads(node);
 }

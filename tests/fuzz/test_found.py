@@ -191,10 +191,6 @@ def test_a_guard_inside_a_guard_on_data_is_remembered(tmp_path: Path) -> None:
     assert outcome.kind == RIGHT, outcome.detail
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="The check takes a loop's length as read once; the generated loop reads it every turn",
-)
 def test_a_bound_in_ub_is_read_at_every_turn(tmp_path: Path) -> None:
     """Without a schedule the integers and the loaded tile share bytes, so the loop ends early."""
     rows, half = Part(0, 4, 0, WIDTH), Part(0, 4, 32, 32)
