@@ -38,19 +38,21 @@ the first."""
 class Site:
     """One statement at one turn of its loops.
 
-    statement: the instruction's name; file, line: where the user wrote it, "" and 0 if a pass
-    made it. turns: loop variables' turns, counted from 0, innermost loop first.
+    statement: the instruction's name; file, line: where the user wrote it, if ``relation`` is "at";
+    else a pass or a tile operator made it, next "before" or "after" that line of the user's. "" and
+    0 if no line is known. turns: loop variables' turns, counted from 0, innermost loop first.
     """
 
     statement: str
     file: str
     line: int
+    relation: str
     core: str
     pipe: str
     turns: tuple[tuple[str, int], ...]
 
     def __str__(self) -> str:
-        place = f" at {basename(self.file)}:{self.line}" if self.line else ""
+        place = f" {self.relation} {basename(self.file)}:{self.line}" if self.line else ""
         turns = ", ".join(f"{name} turn {turn}" for name, turn in self.turns)
         return f"{self.core} {self.pipe}: {self.statement}{place}" + (
             f" ({turns})" if turns else ""

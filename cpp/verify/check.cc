@@ -5,6 +5,7 @@
 
 #include "verify/decode.h"
 #include "verify/hints.h"
+#include "verify/places.h"
 #include "verify/run.h"
 
 namespace tilelang_ascend_sched::verify {
@@ -198,6 +199,7 @@ Report Check(const tvm::tirx::PrimFunc& kernel,
   Program program = Decode(kernel, buffers);
   report.kernel = program.kernel;
   CheckBuffers(buffers, program, &report);
+  FindPlaces(&program);
   if (hinted) ApplyHints(hinted.value(), &program);
   const Periods periods(program);
   const Rates rates(program);

@@ -195,6 +195,9 @@ Node* Decoder::AfterReads(Node* node) {
   if (reads_.empty()) return node;
   for (Node* read : reads_) {
     read->instruction.awaited = node == nullptr || node->kind != NodeKind::kAssign;
+    if (node == nullptr) continue;
+    read->instruction.source.file = node->source.file;
+    read->instruction.source.line = node->source.line;
   }
   Node* sequence = program_.Make(NodeKind::kSequence);
   sequence->children = std::move(reads_);

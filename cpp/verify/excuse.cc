@@ -13,12 +13,6 @@ struct CommonLoop {
   std::optional<int64_t> distance;
 };
 
-// The cores of a block have copies of the same loops.
-bool SameLoop(const Node* a, const Node* b) {
-  return a == b || (a->kind == b->kind && a->name == b->name && a->source.line == b->source.line &&
-                    a->source.file == b->source.file);
-}
-
 bool IsLoopOf(const Hint& hint, const Node* loop) {
   return hint.loop == loop->name &&
          (hint.loop_line == 0 || loop->source.line == 0 || hint.loop_line == loop->source.line);

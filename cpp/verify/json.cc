@@ -45,9 +45,15 @@ std::string List(const Items& items, Write write) {
 
 std::string SiteJson(const std::optional<Site>& site) {
   if (!site) return "null";
-  return Object({{"statement", Quote(site->source.text)},
-                 {"file", Quote(site->source.file)},
-                 {"line", std::to_string(site->source.line)},
+  const Source& source = site->source;
+  const NearPlace& near = source.near;
+  const bool has_near = near.line != 0;
+  return Object({{"statement", Quote(source.text)},
+                 {"file", Quote(has_near ? near.file : source.file)},
+                 {"line", std::to_string(has_near ? near.line : source.line)},
+                 {"relation", Quote(!has_near     ? "at"
+                                    : near.before ? "before"
+                                                  : "after")},
                  {"core", Quote(NameOf(site->core))},
                  {"pipe", Quote(NameOf(site->pipe))},
                  {"turns", List(site->turns, [](const auto& turn) {

@@ -5,6 +5,17 @@
 
 namespace tilelang_ascend_sched::verify {
 
+namespace {
+
+// One loop, or the copies of it that two kinds of cores have. Two loops of one kind of core are
+// never copies; on two kinds, loops without a line may be any.
+bool IsCommon(const Node* a, Core from, const Node* b, Core to) {
+  const bool copies = (from == Core::kAic) != (to == Core::kAic) && a->source.line != 0;
+  return a == b || (copies && SameLoop(a, b));
+}
+
+}  // namespace
+
 Site Run::SiteOf(const Instruction& instruction, Core core, const Turns& turns) const {
   Site site{instruction.source, core, instruction.pipe, {}};
   for (int i = 0; i < Turns::kKept && turns.loops[i] != nullptr; ++i) {
@@ -47,7 +58,7 @@ void Run::ReportRace(const Record& earlier, const Record& later, const Access& a
   }
   for (int i = 0; i < Turns::kKept && earlier.turns.loops[i] != nullptr; ++i) {
     for (int j = 0; j < Turns::kKept && later.turns.loops[j] != nullptr; ++j) {
-      if (earlier.turns.loops[i] != later.turns.loops[j]) continue;
+      if (!IsCommon(earlier.turns.loops[i], from, later.turns.loops[j], to)) continue;
       if (!finding.distance.empty()) finding.distance += ", ";
       const int64_t distance = later.turns.turns[j] - earlier.turns.turns[i];
       const std::string& name = earlier.turns.loops[i]->name;
@@ -65,6 +76,57 @@ void Run::ReportRace(const Record& earlier, const Record& later, const Access& a
     finding.supply = "set_flag(\"" + a + "_" + b + "\", id) after the first, wait_flag(\"" + a +
                      "_" + b + "\", id) before the second";
   }
+  Report(std::move(finding));
+}
+
+// Whether a core, or one pipe of it, has work left that it never gets to.
+bool Run::IsStuck(int core, std::optional<Pipe> pipe) const {
+  const CoreState& state = cores_[core];
+  if (!state.present) return false;
+  if (state.pending != nullptr || !state.frames.empty()) return true;
+  return pipe ? !state.queues[static_cast<int>(*pipe)].empty() : state.waiting > 0;
+}
+
+// Whether an event waits for one that waits itself.
+bool Run::SetterIsStuck(int core, const Event& event) const {
+  switch (event.instruction->action) {
+    case Action::kWaitFlag:
+      return IsStuck(core, event.instruction->peer);
+    case Action::kCrossWait:
+      for (int other = 0; other < kCores; ++other) {
+        if (other != core && IsStuck(other, std::nullopt)) return true;
+      }
+      return false;
+    default:  // of a lock: who holds it
+      return true;
+  }
+}
+
+void Run::ReportStuck(int core, const Event& event) {
+  const Instruction& instruction = *event.instruction;
+  const bool stuck = SetterIsStuck(core, event);
+  const std::string id = std::to_string(event.id), to = NameOf(instruction.pipe);
+  const std::string here = NameOf(static_cast<Core>(core));
+  Finding finding{"deadlock"};
+  finding.first = SiteOf(instruction, static_cast<Core>(core), event.turns);
+  if (instruction.action == Action::kWaitFlag) {
+    const std::string from = NameOf(instruction.peer), pair = from + "_" + to;
+    finding.message = "waits for ever for flag " + id + " of " + pair + ", " +
+                      (stuck ? "which is to be set by a pipe that waits itself"
+                             : "which is not set as often as it is waited for");
+    finding.missing = here + " " + from + " -> " + here + " " + to;
+    finding.supply = "set_flag(\"" + pair + "\", " + id + ") before this wait";
+  } else if (instruction.action == Action::kCrossWait) {
+    const Core from = core != 0 ? Core::kAic : event.id < kCrossFlagIds ? Core::kAiv0 : Core::kAiv1;
+    finding.message = "waits for ever for cross-core flag " + id + ", " +
+                      (stuck ? "which is to be set by a core that waits itself"
+                             : "which is not set as often as it is waited for");
+    finding.missing = std::string(NameOf(from)) + " -> " + here + " " + to;
+    finding.supply = "cross_core_set_flag by " + std::string(NameOf(from)) + " before this wait";
+  } else {
+    finding.message = "waits for ever for lock " + id + ", which a pipe that waits itself holds";
+  }
+  if (stuck) finding.supply.clear();
   Report(std::move(finding));
 }
 

@@ -50,12 +50,20 @@ struct ExprNode {
   int64_t number = 0;
 };
 
+// A line of the user's next to a statement that a pass or a tile operator made.
+struct NearPlace {
+  std::string file;
+  int line = 0;         // 0: there is none
+  bool before = false;  // the statement stands before that line, else after it
+};
+
 // Where the user wrote a statement, or where it stands in the lowered code.
 struct Source {
   std::string text;  // such as `copy_gm_to_ubuf`
   std::string file;  // empty if unknown
   int line = 0;
   int number = 0;  // of the statement, in program order
+  NearPlace near{};
 };
 
 // What `T.assume_no_conflict` says: the bytes of its two operands have nothing in common.
@@ -158,6 +166,12 @@ struct Node {
   Range range{0, 0};    // of a fresh number
   bool staged = false;  // a loop whose statements may belong to different iterations of the source
 };
+
+// The cores of a block have copies of the same loops.
+inline bool SameLoop(const Node* a, const Node* b) {
+  return a == b || (a->kind == b->kind && a->name == b->name && a->source.line == b->source.line &&
+                    a->source.file == b->source.file);
+}
 
 struct CoreProgram {
   bool present = false;

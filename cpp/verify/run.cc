@@ -369,13 +369,20 @@ Run::Event Run::Evaluate(int core, const Instruction& instruction) {
     Lock& lock = locks_[core * kLockIds + static_cast<int>(event.id)];
     if (locks == (lock.holder >= 0) || (!locks && lock.holder != pipe)) {
       finding.kind = "lock";
-      finding.message = locks ? "the lock is taken again before it was given back"
-                              : "the lock is given back by a pipe that does not hold it";
+      finding.message = "lock " + std::to_string(event.id) +
+                        (locks ? " is taken again before it was given back"
+                               : " is given back by a pipe that does not hold it");
+      if (lock.holder >= 0) {
+        finding.second = SiteOf(*lock.taken_by, static_cast<Core>(core), {});
+      }
       Report(std::move(finding));
       stopped_ = true;
       return event;
     }
-    if (locks) lock.held = lock.issued++;
+    if (locks) {
+      lock.held = lock.issued++;
+      lock.taken_by = &instruction;
+    }
     lock.holder = locks ? pipe : -1;
     event.sequence = lock.held;
   }

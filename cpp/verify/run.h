@@ -122,6 +122,7 @@ class Run {
     uint32_t released = 0;             // so many, without a gap
     std::map<uint32_t, Token> tokens;  // of releases
     int holder = -1;                   // pipe, at issue
+    const Instruction* taken_by = nullptr;
     uint32_t held = 0;
   };
 
@@ -191,6 +192,9 @@ class Run {
   // messages.cc
   std::string BuffersOf(const Record& a, const Record& b) const;
   Site SiteOf(const Instruction& instruction, Core core, const Turns& turns) const;
+  bool IsStuck(int core, std::optional<Pipe> pipe) const;
+  bool SetterIsStuck(int core, const Event& event) const;
+  void ReportStuck(int core, const Event& event);
   void ReportReplaced(const Record& writer, const Record& reader, const Access& access);
   void ReportRace(const Record& earlier, const Record& later, const Access& access,
                   const Excuse& excuse);

@@ -364,18 +364,19 @@ bool Run::BarrierAll(int core) {
 
 // Once nothing moves any more: who still waits, and what is left behind.
 void Run::Finish() {
-  bool stuck = false;
+  // Who waits for one that waits itself explains nothing, unless all wait in a circle.
+  std::vector<std::pair<int, const Event*>> waiting, causes;
+  for (int core = 0; core < kCores; ++core) {
+    for (const std::deque<Event>& queue : cores_[core].queues) {
+      if (queue.empty()) continue;
+      waiting.push_back({core, &queue.front()});
+      if (!SetterIsStuck(core, queue.front())) causes.push_back(waiting.back());
+    }
+  }
+  for (const auto& [core, event] : causes.empty() ? waiting : causes) ReportStuck(core, *event);
+  bool stuck = !waiting.empty();
   for (int core = 0; core < kCores; ++core) {
     const CoreState& state = cores_[core];
-    for (const std::deque<Event>& queue : state.queues) {
-      if (queue.empty()) continue;
-      stuck = true;
-      const Event& event = queue.front();
-      Finding finding{"deadlock"};
-      finding.message = "waits for ever for id " + std::to_string(event.id);
-      finding.first = SiteOf(*event.instruction, static_cast<Core>(core), event.turns);
-      Report(std::move(finding));
-    }
     if (state.pending == nullptr || stuck) continue;
     Finding finding{"deadlock"};
     finding.message = "never gets to run";
@@ -393,6 +394,7 @@ void Run::Finish() {
       finding.message = std::string(what) + " " + std::to_string(key % 64) +
                         " is set when the kernel ends: nobody waits for it";
       finding.first = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
+      finding.supply = "the wait for it, after this set; or no set here";
       Report(std::move(finding));
     }
   };
@@ -411,6 +413,8 @@ void Run::Finish() {
     if (lock.holder < 0) continue;
     Finding finding{"left set"};
     finding.message = "lock " + std::to_string(key % kLockIds) + " is held when the kernel ends";
+    finding.first = SiteOf(*lock.taken_by, static_cast<Core>(key / kLockIds), {});
+    finding.supply = "unlock(" + std::string(NameOf(lock.taken_by->pipe)) + ") after it";
     Report(std::move(finding));
   }
 }
