@@ -252,7 +252,10 @@ void AccessCollector::VisitRegion(const CallNode* op) {
   }
   const size_t first = accesses_.size();
   AddMemory(MaskOf(op->args[1]), load->buffer, box);
-  for (size_t i = first; i < accesses_.size(); ++i) operands_.push_back(i);
+  for (size_t i = first; i < accesses_.size(); ++i) {
+    // A state that comes with the buffer is no operand.
+    if (accesses_[i].region.buffer.defined()) operands_.push_back(i);
+  }
   for (const PrimExpr& index : load->indices) VisitExpr(index);
   for (size_t i = 2; i < op->args.size(); ++i) VisitExpr(op->args[i]);
 }
