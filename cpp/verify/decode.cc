@@ -332,10 +332,13 @@ Node* Decoder::Bound(const BindNode* bind) {
 
 Node* Decoder::Block(const SBlockNode* block) {
   const std::string name = block->name_hint;
-  if (name == kCube) return cube_ ? Statement(block->body) : nullptr;
-  if (name == kVector) return cube_ ? nullptr : Statement(block->body);
+  if (name == (cube_ ? kVector : kCube)) return nullptr;
   if (name == "SIMT_VF" || name == "SIMD_VF") return AfterReads(Vector(block));
-  return Statement(block->body);
+  Node* body = Statement(block->body);
+  if (body != nullptr && body->kind == NodeKind::kSequence) {
+    body->source = At(GetRef<Stmt>(block), "block");
+  }
+  return body;
 }
 
 Node* Decoder::Attribute(const AttrStmtNode* attr) {
