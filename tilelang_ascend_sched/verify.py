@@ -20,6 +20,8 @@ from tvm.target import Target
 from tvm.tirx import PrimFunc
 from tvm_ffi import get_global_func
 
+from .hardware import limits
+
 PROVEN, REFUSED, NOT_PROVEN = "proven", "refused", "not_proven"
 """Verdicts: every run is right; some run is wrong; neither could be shown."""
 
@@ -139,6 +141,7 @@ def verify(
     unpacked: PrimFunc | None = None,
     hinted: IRModule | None = None,
     skips: bool = True,
+    hardware: str = "",
 ) -> VerifyReport:
     """Check one device function as ``RewriteFlagToBuf`` leaves it.
 
@@ -146,9 +149,12 @@ def verify(
     hinted: the module before ``NormalizeConflictHints``, which still holds the hints.
     skips: pass over turns of loops that are like those before; else loops whose number of turns is
         known are executed in full.
+    hardware: path of the hardware file whose memories, ids and pipes count; empty: the package's.
+        ValueError if that file is not right.
     A bad kernel is a verdict, not an exception.
     """
-    data = json.loads(get_global_func("tl.ascend_sched.verify")(kernel, unpacked, hinted, skips))
+    check = get_global_func("tl.ascend_sched.verify")
+    data = json.loads(check(kernel, unpacked, hinted, skips, *limits(hardware)))
     return VerifyReport(
         data["kernel"],
         data["verdict"],
@@ -187,11 +193,17 @@ def verify_lowered(
     Raises what TileLang raises for a kernel that it refuses.
     """
     grabbed = Grab()
-    context = PassContext(opt_level=3, config=dict(pass_configs or {}), instruments=[grabbed])
+    config = dict(pass_configs or {})
+    context = PassContext(opt_level=3, config=config, instruments=[grabbed])
     with context, Target("ascend"):
         tilelang.lower(func, target="ascend")
     return [
-        verify(device, unpacked=named(grabbed.unpacked, device), hinted=grabbed.hinted)
+        verify(
+            device,
+            unpacked=named(grabbed.unpacked, device),
+            hinted=grabbed.hinted,
+            hardware=str(config.get("tl.ascend_sched.hardware", "")),
+        )
         for device in device_functions(grabbed.mod)
     ]
 

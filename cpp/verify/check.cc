@@ -169,7 +169,7 @@ void TellHints(const Program& program, const std::vector<bool>& used, Report* re
 void CheckBuffers(const Buffers& buffers, const Program& program, Report* report) {
   std::set<Space> full;
   auto check = [&](Space space, int64_t end, const std::string& what) {
-    const int64_t capacity = CapacityOf(space, program.has_simt);
+    const int64_t capacity = program.chip.CapacityOf(space, program.has_simt);
     if (end <= capacity || !full.insert(space).second) return;
     Finding finding{"capacity"};
     finding.message = what + " to byte " + std::to_string(end) + " of " + NameOf(space) +
@@ -193,10 +193,10 @@ void CheckBuffers(const Buffers& buffers, const Program& program, Report* report
 
 Report Check(const tvm::tirx::PrimFunc& kernel,
              const tvm::ffi::Optional<tvm::tirx::PrimFunc>& unpacked,
-             const tvm::ffi::Optional<tvm::IRModule>& hinted, bool skips) {
+             const tvm::ffi::Optional<tvm::IRModule>& hinted, bool skips, const Chip& chip) {
   Report report;
   const Buffers buffers = FindBuffers(kernel, unpacked);
-  Program program = Decode(kernel, buffers);
+  Program program = Decode(kernel, buffers, chip);
   report.kernel = program.kernel;
   CheckBuffers(buffers, program, &report);
   FindPlaces(&program);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "verify/chip.h"
 #include "verify/finding.h"
 
 namespace tilelang_ascend_sched::verify {
@@ -26,10 +27,10 @@ struct Report {
 // it. Only `kProven` says that every run is right, under the assumptions. `unpacked` is the
 // function before MergeUBAllocations, from which the check learns which buffer an address belongs
 // to; `hinted` the module before NormalizeConflictHints, which still holds the hints. Without
-// `skips` loops whose number of turns is known are executed in full.
+// `skips` loops whose number of turns is known are executed in full. `chip`: that it is for.
 Report Check(const tvm::tirx::PrimFunc& kernel,
              const tvm::ffi::Optional<tvm::tirx::PrimFunc>& unpacked,
-             const tvm::ffi::Optional<tvm::IRModule>& hinted, bool skips);
+             const tvm::ffi::Optional<tvm::IRModule>& hinted, bool skips, const Chip& chip);
 
 std::string ToJson(const Report& report);
 

@@ -93,8 +93,9 @@ bool MayWrite(const Node* node, const AccessPattern& read) {
 
 }  // namespace
 
-Program Decode(const PrimFunc& kernel, const Buffers& buffers) {
+Program Decode(const PrimFunc& kernel, const Buffers& buffers, const Chip& chip) {
   Program program;
+  program.chip = chip;
   program.buffers = buffers.all;
   program.shared_buffers = buffers.shared;
   program.kernel = kernel->GetAttr<tvm::ffi::String>(tvm::attr::kGlobalSymbol, "kernel").value();

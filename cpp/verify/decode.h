@@ -15,7 +15,7 @@ namespace tilelang_ascend_sched::verify {
 
 // Reads a device function as MergeUBAllocations and RewriteFlagToBuf leave it: on-chip addresses
 // are physical, flag and lock ids final.
-Program Decode(const tvm::tirx::PrimFunc& kernel, const Buffers& buffers);
+Program Decode(const tvm::tirx::PrimFunc& kernel, const Buffers& buffers, const Chip& chip);
 
 // The address that an access pointer denotes.
 struct Pointer {

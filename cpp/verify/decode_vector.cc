@@ -210,7 +210,9 @@ class VectorFunction : public StmtExprVisitor {
       }
       if (!Conflicts(pointer)) continue;
       Expr begin = decoder_.Constant(0);
-      int64_t bytes = pointer.space == Space::kGm ? kUnbounded : CapacityOf(pointer.space, true);
+      int64_t bytes = pointer.space == Space::kGm
+                          ? kUnbounded
+                          : decoder_.program_.chip.CapacityOf(pointer.space, true);
       if (pointer.buffer >= 0) {
         const verify::Buffer& buffer = decoder_.program_.buffers[pointer.buffer];
         begin = decoder_.Constant(buffer.begin);
@@ -303,7 +305,8 @@ class VectorFunction : public StmtExprVisitor {
       const bool gm = pointer.space == Space::kGm;
       run = size != nullptr
                 ? size->value
-                : (gm ? kUnbounded : CapacityOf(pointer.space, false)) * 8 / pointer.element_bits;
+                : (gm ? kUnbounded : decoder_.program_.chip.CapacityOf(pointer.space, false)) * 8 /
+                      pointer.element_bits;
       rows = 1;
     }
     pointer.begin = decoder_.BytesOf(offset, pointer.element_bits);

@@ -21,46 +21,15 @@ inline constexpr Thread ThreadOf(Core core, Pipe pipe) {
 inline constexpr Core CoreOf(Thread thread) { return static_cast<Core>(thread / kPipes); }
 inline constexpr Pipe PipeOf(Thread thread) { return static_cast<Pipe>(thread % kPipes); }
 
-// S, V and M finish their instructions in order; the others only start them in order.
-inline constexpr bool CompletesInOrder(Pipe pipe) {
-  return pipe == Pipe::kS || pipe == Pipe::kV || pipe == Pipe::kM;
-}
-
 // Memories that a block can address. The scale shadows of L0A and L0B have addresses of their own.
 enum class Space : uint8_t { kUb0, kUb1, kL1, kL0a, kL0b, kL0c, kL0aScale, kL0bScale, kGm };
 inline constexpr int kOnChipSpaces = 8;
 
 inline constexpr Space UbOf(Core core) { return core == Core::kAiv1 ? Space::kUb1 : Space::kUb0; }
 
-// Capacities in bytes, Ascend 950 as TileLang 0.1.15 assumes it. A SIMT function takes the last
-// 32 KiB of UB for its own stack. A scale shadow holds one byte for 16 bytes of data.
-inline constexpr int64_t CapacityOf(Space space, bool has_simt) {
-  switch (space) {
-    case Space::kUb0:
-    case Space::kUb1:
-      return (has_simt ? 216 : 248) * 1024;
-    case Space::kL1:
-      return 512 * 1024;
-    case Space::kL0a:
-    case Space::kL0b:
-      return 64 * 1024;
-    case Space::kL0c:
-      return 256 * 1024;
-    case Space::kL0aScale:
-    case Space::kL0bScale:
-      return 4 * 1024;
-    case Space::kGm:
-      break;
-  }
-  return INT64_MAX;
-}
-
-inline constexpr int kFlagIds = 8;            // of one (set pipe, wait pipe) pair
-inline constexpr int kLockIds = 32;           // of one core
-inline constexpr int kCrossFlagIds = 16;      // of one (AIC, AIV) pair and direction
-inline constexpr int kCrossFlagMaximum = 15;  // a 4-bit counter
-inline constexpr int kQueueDepth = 32;        // instructions that wait on one pipe
-inline constexpr int kFractalBytes = 512;     // L0 and L1 matrices are tiled by 16 rows of 32 bytes
+inline constexpr int kCrossFlagIds = 16;   // the AIC reaches AIV1 by ids from here on
+inline constexpr int kQueueDepth = 32;     // instructions that wait on one pipe
+inline constexpr int kFractalBytes = 512;  // L0 and L1 matrices are tiled by 16 rows of 32 bytes
 inline constexpr int kBlockBytes = 32;
 
 inline constexpr const char* NameOf(Core core) {

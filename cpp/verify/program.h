@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "verify/buffers.h"
+#include "verify/chip.h"
 #include "verify/machine.h"
 #include "verify/value.h"
 
@@ -199,6 +200,7 @@ struct Tensor {
 
 struct Program {
   std::string kernel;
+  Chip chip{};
   std::vector<ExprNode> exprs;
   std::vector<std::unique_ptr<Node>> nodes;
   CoreProgram cores[kCores];

@@ -359,14 +359,14 @@ Run::Event Run::Evaluate(int core, const Instruction& instruction) {
     const int pipe = static_cast<int>(instruction.pipe);
     Finding finding{"range"};
     finding.first = SiteOf(instruction, static_cast<Core>(core), event.turns);
-    if (event.id < 0 || event.id >= kLockIds) {
+    if (event.id < 0 || event.id >= program_.chip.lock_ids) {
       finding.message = "lock id " + std::to_string(event.id) + " is not one of 0 to " +
-                        std::to_string(kLockIds - 1);
+                        std::to_string(program_.chip.lock_ids - 1);
       Report(std::move(finding));
       stopped_ = true;
       return event;
     }
-    Lock& lock = locks_[core * kLockIds + static_cast<int>(event.id)];
+    Lock& lock = locks_[core * program_.chip.lock_ids + static_cast<int>(event.id)];
     if (locks == (lock.holder >= 0) || (!locks && lock.holder != pipe)) {
       finding.kind = "lock";
       finding.message = "lock " + std::to_string(event.id) +
@@ -459,7 +459,7 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
     }
   }
   if (access.space != Space::kGm) {
-    const int64_t capacity = CapacityOf(access.space, program_.has_simt);
+    const int64_t capacity = program_.chip.CapacityOf(access.space, program_.has_simt);
     Range touched = {region.begin, region.end()};
     if (access.exact >= 0) {
       touched.low = std::max(touched.low, path_.Bounds(begin).low);

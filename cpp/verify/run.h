@@ -159,6 +159,7 @@ class Run {
   bool Ordered(const Record& record, Thread thread) const;
   bool KnownToAll(const Record& record, uint32_t threads) const;
   bool Apart(const Record& a, const Record& b);
+  bool IsCrossId(int64_t id, bool both) const;
   bool SetFlag(int core, const Event& event, Thread thread, uint32_t index);
   bool CrossSet(int core, const Event& event, Thread thread, uint32_t index);
   void Arrive(int core, const Event& event, const Token& token);

@@ -224,7 +224,8 @@ class StateWriter {
     out_.Number(event->unit_flag);
     const Action action = event->instruction->action;
     if (action == Action::kLock || action == Action::kUnlock) {
-      const auto lock = run_.locks_.find(core * kLockIds + static_cast<int>(event->id));
+      const auto lock =
+          run_.locks_.find(core * run_.program_.chip.lock_ids + static_cast<int>(event->id));
       out_.Number(static_cast<int64_t>(event->sequence) - lock->second.released);
     }
     out_.Number(event->snapshot >= 0);

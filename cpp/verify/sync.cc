@@ -7,11 +7,11 @@ namespace {
 
 // Flags are told apart by core, pipes and id; cross-core flags by both cores and id.
 int FlagKey(int core, Pipe set, Pipe wait, int64_t id) {
-  return ((core * kPipes + static_cast<int>(set)) * kPipes + static_cast<int>(wait)) * 64 +
+  return ((core * kPipes + static_cast<int>(set)) * kPipes + static_cast<int>(wait)) * kMostIds +
          static_cast<int>(id);
 }
 int CrossKey(int from, int to, int64_t id) {
-  return (from * kCores + to) * 64 + static_cast<int>(id);
+  return (from * kCores + to) * kMostIds + static_cast<int>(id);
 }
 std::string CrossName(int64_t id) { return "cross-core flag " + std::to_string(id); }
 
@@ -77,12 +77,12 @@ bool Run::Try(int core, Event* event) {
     case Action::kCrossWait: {
       Flag* flag;
       if (instruction.action == Action::kWaitFlag) {
-        if (event->id < 0 || event->id >= kFlagIds) return SetFlag(core, *event, thread, start());
+        if (event->id < 0 || event->id >= program_.chip.flag_ids)
+          return SetFlag(core, *event, thread, start());
         flag = &flags_[FlagKey(core, instruction.peer, pipe, event->id)];
       } else {
         const bool cube = core == 0;
-        const int64_t ids = cube ? 2 * kCrossFlagIds : kCrossFlagIds;
-        if (event->id < 0 || event->id >= ids) return CrossSet(core, *event, thread, start());
+        if (!IsCrossId(event->id, cube)) return CrossSet(core, *event, thread, start());
         const int from = !cube ? 0 : event->id < kCrossFlagIds ? 1 : 2;
         flag = &cross_flags_[CrossKey(from, core, event->id % kCrossFlagIds)];
       }
@@ -92,12 +92,12 @@ bool Run::Try(int core, Event* event) {
       flag->tokens.pop_front();
       flag->waits.push_back({thread, index});
       ++flag->waited;
-      if (flag->waits.size() > kCrossFlagMaximum + 1) flag->waits.pop_front();
+      if (flag->waits.size() > program_.chip.cross_flag_maximum + 1) flag->waits.pop_front();
       after_wait();
       return true;
     }
     case Action::kLock: {
-      Lock& lock = locks_[core * kLockIds + static_cast<int>(event->id)];
+      Lock& lock = locks_[core * program_.chip.lock_ids + static_cast<int>(event->id)];
       if (instruction.blocking && lock.released < event->sequence) return false;
       start();
       if (instruction.blocking && event->sequence > 0) {
@@ -107,7 +107,7 @@ bool Run::Try(int core, Event* event) {
       return true;
     }
     case Action::kUnlock: {
-      Lock& lock = locks_[core * kLockIds + static_cast<int>(event->id)];
+      Lock& lock = locks_[core * program_.chip.lock_ids + static_cast<int>(event->id)];
       lock.tokens[event->sequence] = MakeToken(*event, thread, start());
       while (lock.tokens.count(lock.released) != 0) ++lock.released;
       // Only the latest release without a gap before it can still matter.
@@ -127,7 +127,7 @@ bool Run::Try(int core, Event* event) {
 }
 
 bool Run::Ordered(const Record& record, Thread thread) const {
-  if (record.thread == thread && CompletesInOrder(PipeOf(thread))) return true;
+  if (record.thread == thread && program_.chip.CompletesInOrder(PipeOf(thread))) return true;
   return clocks_[thread].known[record.thread] >= record.index;
 }
 
@@ -268,12 +268,18 @@ void Run::PushToken(Flag* flag, const Event& event, Token token, int most, const
   ++flag->sets;
 }
 
+// Whether a cross-core flag has this id; `both`: also those that reach AIV1.
+bool Run::IsCrossId(int64_t id, bool both) const {
+  if (both && id >= kCrossFlagIds) id -= kCrossFlagIds;
+  return id >= 0 && id < program_.chip.cross_flag_ids;
+}
+
 bool Run::SetFlag(int core, const Event& event, Thread thread, uint32_t index) {
   const Instruction& instruction = *event.instruction;
-  if (event.id < 0 || event.id >= kFlagIds) {
+  if (event.id < 0 || event.id >= program_.chip.flag_ids) {
     Finding finding{"range"};
     finding.message = "flag id " + std::to_string(event.id) + " is not one of 0 to " +
-                      std::to_string(kFlagIds - 1);
+                      std::to_string(program_.chip.flag_ids - 1);
     finding.first = SiteOf(instruction, static_cast<Core>(core), event.turns);
     Report(std::move(finding));
     return true;
@@ -290,11 +296,16 @@ bool Run::CrossSet(int core, const Event& event, Thread thread, uint32_t index) 
   const bool cube = core == 0;
   const bool one = event.instruction->scope == FlagScope::kOneCore;
   const bool waits = event.instruction->action == Action::kCrossWait;
-  const int64_t ids = cube && (one || waits) ? 2 * kCrossFlagIds : kCrossFlagIds;
-  if (event.id < 0 || event.id >= ids) {
+  const bool both = cube && (one || waits);
+  if (!IsCrossId(event.id, both)) {
+    const int64_t last = program_.chip.cross_flag_ids - 1;
     Finding finding{"range"};
     finding.message = "cross-core flag id " + std::to_string(event.id) + " is not one of 0 to " +
-                      std::to_string(ids - 1) + " of " + NameOf(static_cast<Core>(core));
+                      std::to_string(last) +
+                      (both ? " and " + std::to_string(kCrossFlagIds) + " to " +
+                                  std::to_string(kCrossFlagIds + last)
+                            : std::string()) +
+                      " of " + NameOf(static_cast<Core>(core));
     finding.first = SiteOf(*event.instruction, static_cast<Core>(core), event.turns);
     Report(std::move(finding));
     return true;
@@ -306,7 +317,7 @@ bool Run::CrossSet(int core, const Event& event, Thread thread, uint32_t index) 
   }
   const int to = !cube ? 0 : event.id < kCrossFlagIds ? 1 : 2;
   PushToken(&cross_flags_[CrossKey(core, to, event.id % kCrossFlagIds)], event, token,
-            kCrossFlagMaximum, CrossName(event.id), true);
+            program_.chip.cross_flag_maximum, CrossName(event.id), true);
   return true;
 }
 
@@ -318,7 +329,7 @@ void Run::Arrive(int core, const Event& event, const Token& token) {
     // Whoever waits finds it where the flags of one core are: an AIV with those of the AIC.
     if (!cores_[to].present) return;
     PushToken(&cross_flags_[CrossKey(to == 0 ? 1 : 0, to, event.id)], event, joined,
-              kCrossFlagMaximum, CrossName(event.id), false);
+              program_.chip.cross_flag_maximum, CrossName(event.id), false);
   };
   if (cube && scope != FlagScope::kVectors) {
     if (scope == FlagScope::kAllBlocks) return raise(0, token);
@@ -412,8 +423,9 @@ void Run::Finish() {
   for (const auto& [key, lock] : locks_) {
     if (lock.holder < 0) continue;
     Finding finding{"left set"};
-    finding.message = "lock " + std::to_string(key % kLockIds) + " is held when the kernel ends";
-    finding.first = SiteOf(*lock.taken_by, static_cast<Core>(key / kLockIds), {});
+    const int64_t ids = program_.chip.lock_ids;
+    finding.message = "lock " + std::to_string(key % ids) + " is held when the kernel ends";
+    finding.first = SiteOf(*lock.taken_by, static_cast<Core>(key / ids), {});
     finding.supply = "unlock(" + std::string(NameOf(lock.taken_by->pipe)) + ") after it";
     Report(std::move(finding));
   }

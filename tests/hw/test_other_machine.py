@@ -12,6 +12,7 @@ import tvm
 from rich.console import Console
 from tvm import tirx
 
+from tests.hw.chip import machine
 from tests.kernels.small import SMALL
 from tests.passes.cost_tir import block, buffer, call, pointer, task, whole
 from tests.passes.tir import (
@@ -32,17 +33,6 @@ KEY = "tl.ascend_sched.hardware"
 EVENT = "MTE2_V"
 X_Y_Z = 3 * 2 * 64 * 4
 """Bytes of one version of each buffer of the kernel ``simt_add``."""
-
-
-def machine(folder: Path, **figures: int) -> str:
-    """A hardware file with some figures of its own, each named by section and key."""
-    whole = json.loads(hardware.BUILTIN.read_text())
-    for name, value in figures.items():
-        section, _, key = name.partition("__")
-        whole[section][key]["value"] = value
-    file = folder / "chip.json"
-    file.write_text(json.dumps(whole))
-    return str(file)
 
 
 def small_chip(folder: Path) -> str:

@@ -54,6 +54,14 @@ def barrier(pipe: str) -> Stmt:
     return _issue("tl.ascend_pipe_barrier", pipe)
 
 
+def lock(pipe: str, number: int | PrimExpr) -> Stmt:
+    return _issue("tl.ascend_get_buf", pipe, number, 0)
+
+
+def unlock(pipe: str, number: int | PrimExpr) -> Stmt:
+    return _issue("tl.ascend_rls_buf", pipe, number, 0)
+
+
 def cross_set(mode: int, pipe: str, flag: int | PrimExpr) -> Stmt:
     return _issue("tl.ascend_cross_core_set_flag", mode, pipe, flag)
 

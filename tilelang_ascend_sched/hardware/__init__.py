@@ -44,6 +44,19 @@ def capacities(path: str = "", simt: bool = False) -> dict[str, int]:
     return {name.upper(): row["value"] for name, row in rows.items()}
 
 
+def limits(path: str = "") -> tuple[dict[str, int], list[str]]:
+    """What programs must keep to: bytes of each memory and numbers of flags and locks, by the keys
+    of the file's ``capacities`` and ``synchronization``; and the pipes that complete in order.
+
+    ``path`` and errors are as at :func:`check`.
+    """
+    check(path)
+    data = json.loads(Path(path or BUILTIN).read_text())
+    rows = {**data["capacities"], **data["synchronization"]}
+    in_order = [name for name, pipe in data["pipes"].items() if pipe["completes_in_order"]]
+    return {name: row["value"] for name, row in rows.items()}, in_order
+
+
 def digest(path: str) -> str:
     """SHA-256 of a hardware file's content, of the package's own if ``path`` is empty.
 

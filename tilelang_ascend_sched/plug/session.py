@@ -110,7 +110,12 @@ class Session:
         refuses = self.options.verify == "refuse" or (self.options.verify == "auto" and ours)
         for kernel in device_functions(mod):
             started = time.perf_counter()
-            report = verify(kernel, unpacked=named(self.unpacked, kernel), hinted=self.hinted)
+            report = verify(
+                kernel,
+                unpacked=named(self.unpacked, kernel),
+                hinted=self.hinted,
+                hardware=self.options.hardware,
+            )
             seconds = time.perf_counter() - started
             if report.verdict == REFUSED and refuses:
                 # Raised when the lowering ends: TVM would make another error of it here.
