@@ -172,7 +172,7 @@ def mutations(names: tuple[str, ...], sides: tuple[str, ...], markdown: bool) ->
             total += count
             rows.append(_cells(name, side, count))
             told += [f"{name} {side}: {t}" for t in found if t.outcome not in (REFUSED, QUEUES)]
-            click.echo(f"{name} {side}", err=True)
+            click.echo(" ".join(rows[-1]), err=True)
     rows.append(_cells("all", "", total))
     show(COLUMNS, rows, markdown)
     for line in told:
