@@ -68,8 +68,12 @@ void Run::ReportRace(const Record& earlier, const Record& later, const Access& a
   const std::string a = NameOf(source), b = NameOf(target);
   finding.missing = std::string(NameOf(from)) + " " + a + " -> " + NameOf(to) + " " + b;
   if (from != to) {
-    finding.supply = "cross_core_set_flag(4, \"PIPE_" + a + "\", id) after the first, " +
-                     "cross_core_wait_flag(4, \"PIPE_" + b + "\", id) before the second";
+    // Among the ids of the AIC, those of AIV1 come after those of AIV0.
+    const char* of_set = to == Core::kAiv1 ? "id + 16" : "id";
+    const char* of_wait = from == Core::kAiv1 ? "id + 16" : "id";
+    finding.supply = "cross_core_set_flag(4, \"PIPE_" + a + "\", " + of_set +
+                     ") after the first, cross_core_wait_flag(4, \"PIPE_" + b + "\", " + of_wait +
+                     ") before the second";
   } else if (source == target) {
     finding.supply = "pipe_barrier(\"PIPE_" + a + "\") between them";
   } else {
@@ -79,27 +83,37 @@ void Run::ReportRace(const Record& earlier, const Record& later, const Access& a
   Report(std::move(finding));
 }
 
-// Whether a core, or one pipe of it, has work left that it never gets to.
-bool Run::IsStuck(int core, std::optional<Pipe> pipe) const {
-  const CoreState& state = cores_[core];
+// Whether a core may still set what an event of `core` waits for, once it gets that far.
+bool Run::IsStuck(int setter, int core, const Event& wait) const {
+  const CoreState& state = cores_[setter];
   if (!state.present) return false;
   if (state.pending != nullptr || !state.frames.empty()) return true;
-  return pipe ? !state.queues[static_cast<int>(*pipe)].empty() : state.waiting > 0;
+  const Instruction& waiting = *wait.instruction;
+  auto sets = [&](const Event& event) {
+    const Instruction& other = *event.instruction;
+    if (waiting.action == Action::kWaitFlag) {
+      return other.action == Action::kSetFlag && other.pipe == waiting.peer &&
+             other.peer == waiting.pipe && event.id == wait.id;
+    }
+    if (other.action != Action::kCrossSet) return false;
+    if (other.scope != FlagScope::kOneCore) return event.id == wait.id % kCrossFlagIds;
+    if (setter == 0) return event.id == wait.id + (core == 2 ? kCrossFlagIds : 0);
+    return wait.id == event.id + (setter == 2 ? kCrossFlagIds : 0);
+  };
+  return std::any_of(std::begin(state.queues), std::end(state.queues),
+                     [&](const std::deque<Event>& queue) {
+                       return std::any_of(queue.begin(), queue.end(), sets);
+                     });
 }
 
 // Whether an event waits for one that waits itself.
-bool Run::SetterIsStuck(int core, const Event& event) const {
-  switch (event.instruction->action) {
-    case Action::kWaitFlag:
-      return IsStuck(core, event.instruction->peer);
-    case Action::kCrossWait:
-      for (int other = 0; other < kCores; ++other) {
-        if (other != core && IsStuck(other, std::nullopt)) return true;
-      }
-      return false;
-    default:  // of a lock: who holds it
-      return true;
+bool Run::SetterIsStuck(int core, const Event& wait) const {
+  if (wait.instruction->action == Action::kWaitFlag) return IsStuck(core, core, wait);
+  if (wait.instruction->action != Action::kCrossWait) return true;  // for who holds a lock
+  for (int other = 0; other < kCores; ++other) {
+    if (other != core && IsStuck(other, core, wait)) return true;
   }
+  return false;
 }
 
 void Run::ReportStuck(int core, const Event& event) {

@@ -193,8 +193,8 @@ class Run {
   // messages.cc
   std::string BuffersOf(const Record& a, const Record& b) const;
   Site SiteOf(const Instruction& instruction, Core core, const Turns& turns) const;
-  bool IsStuck(int core, std::optional<Pipe> pipe) const;
-  bool SetterIsStuck(int core, const Event& event) const;
+  bool IsStuck(int setter, int core, const Event& wait) const;
+  bool SetterIsStuck(int core, const Event& wait) const;
   void ReportStuck(int core, const Event& event);
   void ReportReplaced(const Record& writer, const Record& reader, const Access& access);
   void ReportRace(const Record& earlier, const Record& later, const Access& access,
