@@ -113,8 +113,11 @@ class Estimator : public FactMutator {
   Cost Resolved(const AttrStmtNode* marker, const Cost& estimate) const {
     const TaskMarks given = Task{GetRef<AttrStmt>(marker)}.marks();
     // A task that nothing is known of still takes a cycle, unless its author says otherwise.
-    const Cost cost{given.latency.value_or(std::max<int64_t>(estimate.latency, 1)),
-                    given.interval.value_or(std::max<int64_t>(estimate.ii, 1))};
+    Cost cost{given.latency.value_or(std::max<int64_t>(estimate.latency, 1)),
+              given.interval.value_or(std::max<int64_t>(estimate.ii, 1))};
+    // Synchronization beside a short body adds to the ii alone; its author gave no figure to
+    // change.
+    if (!given.latency && !given.interval) cost.latency = std::max(cost.latency, cost.ii);
     if (cost.latency < cost.ii) {
       Refuse(GetRef<Stmt>(marker),
              Text("T.Task latency must be greater than or equal to ii, got latency=", cost.latency,

@@ -6,7 +6,7 @@ No postponed annotations: see ``examples``.
 import pytest
 import tilelang.ascend.language as T
 
-from tests.analysis.edges import analysed, body_of, rows
+from tests.analysis.edges import rows
 
 SIDE = 32
 WIDTH = 64
