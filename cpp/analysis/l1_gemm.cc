@@ -72,8 +72,9 @@ std::optional<TemplateSlots> TemplateSlotsOf(const CallNode* call) {
 }
 
 const char* TemplateBytes(Scope scope) {
-  if (scope == Scope::kL0A) return "L0A of templates";
-  if (scope == Scope::kL0B) return "L0B of templates";
+  // Scales have no place of their own: the hardware keeps them by the address of their data.
+  if (scope == Scope::kL0A || scope == Scope::kScaleA) return "L0A of templates";
+  if (scope == Scope::kL0B || scope == Scope::kScaleB) return "L0B of templates";
   return nullptr;
 }
 

@@ -93,6 +93,42 @@ def test_products_share_the_bytes_of_l0(name: str) -> None:
     assert {row for row in found if row[3] in (L0A, L0B)} == expected
 
 
+def scaled(by_hand: bool):
+    """A block-scaled product, then new scales in L1 (unit 5) or in those of L0A."""
+
+    @T.prim_func
+    def scaled(
+        A: T.Tensor((SIDE, 128), T.float8_e4m3fn),
+        B: T.Tensor((SIDE, 128), T.float8_e4m3fn),
+        Scale: T.Tensor((SIDE, 2), T.int16),
+    ):
+        with T.Kernel(1):
+            a = T.alloc_l1((SIDE, 128), T.float8_e4m3fn)
+            b = T.alloc_l1((SIDE, 128), T.float8_e4m3fn)
+            scale_a = T.alloc_l1((SIDE, 2), T.int16)
+            scale_b = T.alloc_l1((SIDE, 2), T.int16)
+            other = T.alloc_l1((SIDE, 2), T.int16)
+            a0 = T.alloc_l0a((SIDE, 128), T.float8_e4m3fn)
+            slot = T.alloc_l0a_sf(a0, T.int16)
+            c = T.alloc_l0c((SIDE, SIDE), T.float32)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.copy(Scale, scale_a)
+            T.copy(Scale, scale_b)
+            T.gemm_blockscaled(a, b, c, scale_a, scale_b, transpose_B=True, clear_accum=True)
+            T.copy(Scale, other)
+            if by_hand:
+                T.copy(other, slot)
+
+    return scaled
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_scales_in_l0_are_those_of_the_template_too(by_hand: bool) -> None:
+    found = rows(scaled(by_hand), storage=L0A)
+    assert found == ({(4, 6, "RAW", L0A, 0)} if by_hand else set())
+
+
 def locked(lock: bool, product: bool):
     """A lock of the kernel's own around a load, before a product of the template."""
 
