@@ -23,7 +23,7 @@ from benchmarks.verify.subject import Subject, lower
 from examples import WORKLOADS
 from tests.fuzz.execute import Batch
 from tests.verify.mutate import Mutant, mutants
-from tilelang_ascend_sched.verify import NOT_PROVEN, REFUSED
+from tilelang_ascend_sched.verify import NOT_PROVEN, PROVEN, REFUSED
 
 TOGETHER = 12
 """Kernels that are compiled together."""
@@ -58,11 +58,15 @@ class Tried:
         return "; ".join([f"{self.mutant}: {self.outcome}", *self.complaints[:2]])
 
 
+class NotProvenError(ValueError):
+    """The kernel itself is not proven, so that no verdict on a mutant of it means anything."""
+
+
 def tried(subject: Subject) -> list[Tried]:
-    """Every mutant of a kernel. ValueError: the kernel itself is not proven, or runs wrong."""
+    """Every mutant of a kernel. NotProvenError; ValueError: the kernel itself runs wrong."""
     report = subject.check()
-    if report.verdict == REFUSED:
-        raise ValueError(str(report))
+    if report.verdict != PROVEN:
+        raise NotProvenError(str(report))
     found, open_ones = [], []
     for mutant in mutants(subject.device):
         verdict = subject.check(mutant.func).verdict
@@ -167,7 +171,11 @@ def mutations(names: tuple[str, ...], sides: tuple[str, ...], markdown: bool) ->
                 rows.append((name, side, f"as {earlier[text]}", *[""] * 6))
                 continue
             earlier[text] = side
-            found = tried(subject)
+            try:
+                found = tried(subject)
+            except NotProvenError:
+                rows.append((name, side, "itself not proven", *[""] * 6))
+                continue
             count = Counter(each.outcome for each in found)
             total += count
             rows.append(_cells(name, side, count))
