@@ -426,7 +426,7 @@ void Run::Finish() {
     const int64_t ids = program_.chip.lock_ids;
     finding.message = "lock " + std::to_string(key % ids) + " is held when the kernel ends";
     finding.first = SiteOf(*lock.taken_by, static_cast<Core>(key / ids), {});
-    finding.supply = "unlock(" + std::string(NameOf(lock.taken_by->pipe)) + ") after it";
+    finding.supply = "unlock(PIPE_" + std::string(NameOf(lock.taken_by->pipe)) + ") after it";
     Report(std::move(finding));
   }
 }
