@@ -200,12 +200,13 @@ def solve_json(text: str) -> str:
 def _answer(kind: str, problem: ScheduleProblem, seed: int = 0) -> ScheduleAnswer:
     answer = _solve(kind, problem, seed)
     if answer.verdict is Verdict.INFEASIBLE:
-        what = (
-            "the manual schedule"
-            if problem.manual and any(problem.policy.manual_stages or ())
-            else f"this {kind}"
-        )
-        raise ScheduleError(f"{what} cannot be scheduled: {'; '.join(answer.reasons)}")
+        reasons = "; ".join(answer.reasons)
+        if problem.manual and any(problem.policy.manual_stages or ()):
+            raise ScheduleError(
+                f"the manual schedule cannot be scheduled: {reasons}; these contradict each other "
+                "whatever the initiation interval: change one of the stages or limits named"
+            )
+        raise ScheduleError(f"this {kind} cannot be scheduled: {reasons}")
     if not answer.solved:
         raise ScheduleError(
             f"no schedule of this {kind} of {len(problem.tasks)} tasks was found within the "
