@@ -160,6 +160,10 @@ void AccessCollector::AddWholeStorage(int64_t mask, const Var& data) {
     access.write = write;
     accesses_.push_back(access);
   }
+  if (const auto* type = data->type_annotation.as<tvm::PointerTypeNode>()) {
+    const char* bytes = TemplateBytes(ParseScope(std::string(type->storage_scope)));
+    if (bytes != nullptr) AddState(bytes, /*write=*/false);
+  }
 }
 
 void AccessCollector::AddState(std::string name, bool write, int64_t window) {

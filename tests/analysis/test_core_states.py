@@ -93,6 +93,33 @@ def test_products_share_the_bytes_of_l0(name: str) -> None:
     assert {row for row in found if row[3] in (L0A, L0B)} == expected
 
 
+def pointed_at():
+    """A template's product, then a function that is given the address of an L0A buffer."""
+
+    @T.prim_func
+    def pointed_at(
+        A: T.Tensor((SIDE, WIDTH), T.bfloat16),
+        B: T.Tensor((SIDE, WIDTH), T.bfloat16),
+        C: T.Tensor((SIDE, SIDE), T.float32),
+    ):
+        with T.Kernel(1):
+            a = T.alloc_l1((SIDE, WIDTH), T.bfloat16)
+            b = T.alloc_l1((SIDE, WIDTH), T.bfloat16)
+            a0 = T.alloc_l0a((SIDE, WIDTH), T.bfloat16)
+            c = T.alloc_l0c((SIDE, SIDE), T.float32)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.gemm(a, b, c, transpose_B=True, clear_accum=True)
+            T.call_extern("handle", "touch", T.address_of(a0[0, 0]))
+            T.copy(c, C)
+
+    return pointed_at
+
+
+def test_a_pointer_into_l0_reaches_the_bytes_of_the_template() -> None:
+    assert rows(pointed_at(), storage=L0A) == {(2, 3, "RAW", L0A, 0)}
+
+
 def scaled(by_hand: bool):
     """A block-scaled product, then new scales in L1 (unit 5) or in those of L0A."""
 
