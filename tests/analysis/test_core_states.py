@@ -94,7 +94,7 @@ def test_products_share_the_bytes_of_l0(name: str) -> None:
 
 
 def pointed_at():
-    """A template's product, then a function that is given the address of an L0A buffer."""
+    """A template's product, then a function that is given the pointer of an L0A buffer."""
 
     @T.prim_func
     def pointed_at(
@@ -110,7 +110,7 @@ def pointed_at():
             T.copy(A, a)
             T.copy(B, b)
             T.gemm(a, b, c, transpose_B=True, clear_accum=True)
-            T.call_extern("handle", "touch", T.address_of(a0[0, 0]))
+            T.call_extern("handle", "touch", a0.data)
             T.copy(c, C)
 
     return pointed_at
