@@ -1,24 +1,24 @@
+#include <utility>
+
 #include "verify/run.h"
 
 namespace tilelang_ascend_sched::verify {
 
-namespace {
-
-int64_t FloorDiv(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return quotient - ((a % b != 0) && ((a < 0) != (b < 0)));
-}
-
-}  // namespace
-
 Value Run::Eval(int core, Expr expr) {
   const ExprNode& node = program_.exprs[expr];
   Symbols& symbols = *search_.symbols;
+  // What is decided is decided for all values of a class.
+  auto test = [&](Expr condition) {
+    const bool loose = std::exchange(loose_, false);
+    const bool holds = Test(core, condition);
+    loose_ = loose;
+    return holds;
+  };
   switch (node.kind) {
     case ExprKind::kConstant:
       return node.number;
     case ExprKind::kSlot:
-      return cores_[core].slots[node.number];
+      return (loose_ ? cores_[core].loose : cores_[core].slots)[node.number];
     case ExprKind::kSymbol: {
       const Symbol symbol = static_cast<Symbol>(node.number);
       if (inputs_ != nullptr) {
@@ -46,9 +46,9 @@ Value Run::Eval(int core, Expr expr) {
     case ExprKind::kAnd:
     case ExprKind::kOr:
     case ExprKind::kNot:
-      return Test(core, expr) ? 1 : 0;
+      return test(expr) ? 1 : 0;
     case ExprKind::kSelect:
-      return Eval(core, Test(core, node.a) ? node.b : node.c);
+      return Eval(core, test(node.a) ? node.b : node.c);
     default:
       break;
   }
@@ -75,10 +75,10 @@ Value Run::Eval(int core, Expr expr) {
     }
     case ExprKind::kMinimum:
       return known ? Value(std::min(x, y))
-                   : symbols.Minimum(a, b, with_facts_ ? &path_.facts() : nullptr);
+                   : symbols.Minimum(a, b, loose_ ? nullptr : &path_.facts());
     case ExprKind::kMaximum:
       return known ? Value(std::max(x, y))
-                   : symbols.Maximum(a, b, with_facts_ ? &path_.facts() : nullptr);
+                   : symbols.Maximum(a, b, loose_ ? nullptr : &path_.facts());
     case ExprKind::kShiftLeft:
       if (b.known() && y >= 0 && y < 40) return symbols.Multiply(a, Value(int64_t{1} << y));
       break;
@@ -89,6 +89,41 @@ Value Run::Eval(int core, Expr expr) {
       break;
   }
   return symbols.Fresh("?", {-kUnbounded, kUnbounded});
+}
+
+// `value`, the value of `expr`, as far as states tell it: at other turns of the loops, of which a
+// state says the same, it is one of the values that this one may have.
+Value Run::EvalLoose(int core, Expr expr, const Value& value) {
+  if (value.known() && !search_.periods.clamps()) return value;
+  loose_ = true;
+  Value loose = Eval(core, expr);
+  loose_ = false;
+  return loose;
+}
+
+void Run::Assign(int core, Slot slot, Expr expr) {
+  CoreState& state = cores_[core];
+  const Value value = Eval(core, expr);
+  if (search_.periods.clamps()) state.loose[slot] = EvalLoose(core, expr, value);
+  state.slots[slot] = value;
+}
+
+// At a state: variables keep of their values what it tells.
+void Run::Loosen() {
+  ++heads_;
+  if (!search_.periods.clamps()) return;
+  for (int core = 0; core < kCores; ++core) {
+    CoreState& state = cores_[core];
+    for (size_t i = 0; i < state.slots.size(); ++i) {
+      const Slot slot = static_cast<Slot>(i);
+      const Value& value = state.slots[slot];
+      state.loose[slot] = value;
+      const int64_t distance = value.known() ? search_.periods.Distance(slot, value.constant) : 0;
+      if (distance == 0) continue;
+      state.loose[slot] = Value(search_.periods.Remainder(value.constant, distance)) +
+                          Scale(search_.symbols->Variable(core, slot), distance);
+    }
+  }
 }
 
 // How many of the loops around the present statement `expr` can differ in.

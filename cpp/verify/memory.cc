@@ -6,11 +6,6 @@ namespace tilelang_ascend_sched::verify {
 
 namespace {
 
-int64_t FloorDiv(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return quotient - ((a % b != 0) && ((a < 0) != (b < 0)));
-}
-
 // Whether [begin, end) meets one of the rows.
 bool MeetsRows(const Region& rows, int64_t begin, int64_t end) {
   if (rows.rows == 1 || rows.stride <= 0) return begin < rows.end() && rows.begin < end;

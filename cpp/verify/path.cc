@@ -6,15 +6,6 @@
 
 namespace tilelang_ascend_sched::verify {
 
-namespace {
-
-int64_t FloorDiv(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return quotient - ((a % b != 0) && ((a < 0) != (b < 0)));
-}
-
-}  // namespace
-
 void Path::Learn(const Decision& decision) {
   auto learn = [&](Facts* facts) {
     auto [fact, is_new] = facts->try_emplace(decision.terms, Range{-kUnbounded, kUnbounded});

@@ -10,8 +10,6 @@ namespace {
 
 constexpr int64_t kLongestPeriod = 4096;
 
-int64_t Remainder(int64_t value, int64_t period) { return ((value % period) + period) % period; }
-
 bool IsTruth(ExprKind kind) { return kind >= ExprKind::kLess && kind <= ExprKind::kNot; }
 
 }  // namespace
@@ -48,22 +46,35 @@ Periods::Periods(const Program& program)
         const bool exact = from.exact || to.exact || to.low <= to.high || period > kLongestPeriod ||
                            (to.period > 1 && Divides(value));
         const int64_t moduli = std::min(std::lcm(from.moduli, to.moduli), kLongestPeriod + 1);
-        changed = changed || period != from.period || exact != from.exact || moduli != from.moduli;
+        const bool clamped = from.clamped || to.clamped;
+        changed = changed || period != from.period || exact != from.exact ||
+                  moduli != from.moduli || clamped != from.clamped;
         from.period = std::min(period, kLongestPeriod + 1);
         from.moduli = moduli;
         from.exact = exact;
+        from.clamped = clamped;
       }
     }
   }
+  clamps_ = std::any_of(slots_.begin(), slots_.end(),
+                        [](const Dependence& slot) { return slot.clamped && !slot.exact; });
 }
 
-std::pair<int64_t, int64_t> Periods::Class(Slot slot, int64_t value) const {
+std::pair<int64_t, int64_t> Periods::Class(Slot slot, int64_t value, bool exact) const {
   const Dependence& dependence = slots_[slot];
-  if (dependence.exact) return {value, 0};
+  if (dependence.exact || (exact && dependence.clamped)) return {value, 0};
   const int64_t phase = Remainder(value, dependence.period);
   if (dependence.low > dependence.high) return {phase, 0};
   const bool passed = growing_[slot] && value > dependence.high;
   return {phase, passed ? dependence.high + 1 : value};
+}
+
+int64_t Periods::Distance(Slot slot, int64_t value) const {
+  const Dependence& dependence = slots_[slot];
+  if (!dependence.clamped || dependence.exact) return 0;
+  const bool passed =
+      dependence.low > dependence.high || (growing_[slot] && value > dependence.high);
+  return passed ? dependence.period : 0;
 }
 
 int64_t Periods::Phase(Slot slot, int64_t value) const {
@@ -204,6 +215,13 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
     Collect(expr, &slots, &symbolic);
     for (const Slot slot : slots) note(slots_[slot]);
   };
+  // What run-time inputs make of the variables is not all in their classes.
+  auto clamp = [&]() {
+    std::vector<Slot> slots;
+    bool symbolic = false;
+    Collect(expr, &slots, &symbolic);
+    for (const Slot slot : slots) slots_[slot].clamped = slots_[slot].clamped || symbolic;
+  };
   switch (node.kind) {
     case ExprKind::kSlot:
       if (use == Use::kExact) slots_[node.number].exact = true;
@@ -212,7 +230,9 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
     case ExprKind::kConstant:
     case ExprKind::kSymbol:
     case ExprKind::kUnknown:
+      return;
     case ExprKind::kLoad:
+      if (use == Use::kExact) clamp();
       return;
     case ExprKind::kFloorModulo:
     case ExprKind::kFloorDivide: {
@@ -223,6 +243,7 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
       if (period <= 0 || period > kLongestPeriod || (!modulo && use == Use::kExact)) {
         return all([](Dependence& slot) { slot.exact = true; });
       }
+      if (use == Use::kExact) clamp();
       Visit(node.a, Use::kAddress, period);
       all([period](Dependence& slot) {
         slot.moduli = std::min(std::lcm(slot.moduli, period), kLongestPeriod + 1);
@@ -264,7 +285,10 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
       std::vector<Slot> slots;
       bool symbolic = false;
       Collect(expr, &slots, &symbolic);
-      if (symbolic && Clamped(expr).high < kUnbounded) use = Use::kAddress;
+      if (symbolic && Clamped(expr).high < kUnbounded) {
+        if (use == Use::kExact) clamp();
+        use = Use::kAddress;
+      }
       if (use == Use::kCondition) return all([](Dependence& slot) { slot.exact = true; });
       if (!symbolic) Compare(node.a, node.b);
       break;

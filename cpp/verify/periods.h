@@ -17,6 +17,8 @@ struct Dependence {
   bool exact = false;                         // every value may behave differently
   int64_t low = INT64_MAX, high = INT64_MIN;  // between them comparisons with constants change
   int64_t moduli = 1;  // common multiple of all constants that the variable is divided by
+  // Ends of on-chip regions depend on it in other ways, by a run-time input that is clamped.
+  bool clamped = false;
 };
 
 class Periods {
@@ -24,8 +26,19 @@ class Periods {
   explicit Periods(const Program& program);
 
   // The class of a value of `slot`, as two numbers. While a comparison with a constant can still
-  // change, now that the variable has this value, the class is the value itself.
-  std::pair<int64_t, int64_t> Class(Slot slot, int64_t value) const;
+  // change, now that the variable has this value, the class is the value itself. `exact`: so it is
+  // if ends of on-chip regions depend on the variable.
+  std::pair<int64_t, int64_t> Class(Slot slot, int64_t value, bool exact) const;
+
+  // Whether ends of on-chip regions depend on variables beyond their classes.
+  bool clamps() const { return clamps_; }
+
+  // For such a variable: after which distance values have one class. 0 if this value has its own.
+  int64_t Distance(Slot slot, int64_t value) const;
+
+  static int64_t Remainder(int64_t value, int64_t period) {
+    return ((value % period) + period) % period;
+  }
 
   // What of a value decides, as long as comparisons come out the same, about remainders.
   int64_t Phase(Slot slot, int64_t value) const;
@@ -64,6 +77,7 @@ class Periods {
 
   const Program& program_;
   std::vector<Dependence> slots_;
+  bool clamps_ = false;
   std::vector<std::pair<Slot, Expr>> assignments_;
   uint32_t space_accessors_[kOnChipSpaces] = {};
   std::vector<uint32_t> tensor_accessors_;

@@ -19,6 +19,7 @@ Run::Run(Search* search, Path* path, const std::map<Symbol, int64_t>* inputs)
     if (!state.present) continue;
     state.slots.assign(program_.slots.size(), Value());
     state.slots[kSubBlockSlot] = Value(core == static_cast<int>(Core::kAiv1) ? 1 : 0);
+    state.loose = state.slots;
     if (program_.cores[core].body != nullptr) {
       state.frames.push_back({program_.cores[core].body});
     }
@@ -79,7 +80,7 @@ bool Run::Step(int core) {
       if (frame.stage == 0) {
         StartLoop(core, &frame);
         frame.extent = Eval(core, node.value);
-        state.slots[node.slot] = Eval(core, node.minimum);
+        Assign(core, node.slot, node.minimum);
         frame.stage = 1;
       }
       if (!Head(core, &frame)) return false;
@@ -87,7 +88,10 @@ bool Run::Step(int core) {
         Leave(core, false);
         return true;
       }
-      if (frame.turn > 0) state.slots[node.slot] = state.slots[node.slot] + Value(1);
+      if (frame.turn > 0) {
+        state.slots[node.slot] = state.slots[node.slot] + Value(1);
+        state.loose[node.slot] = state.loose[node.slot] + Value(1);
+      }
       ++frame.turn;
       return Enter(core, node.children[0]);
     }
@@ -132,7 +136,7 @@ bool Run::Enter(int core, const Node* node) {
       state.pending = node;
       return false;
     case NodeKind::kAssign:
-      state.slots[node->slot] = Eval(core, node->value);
+      Assign(core, node->slot, node->value);
       return true;
     case NodeKind::kFresh:
       state.slots[node->slot] = search_.symbols->Fresh(node->name, node->range);
@@ -140,6 +144,7 @@ bool Run::Enter(int core, const Node* node) {
         auto at = inputs_->find(state.slots[node->slot].terms[0].symbol);
         state.slots[node->slot] = at == inputs_->end() ? Value(0) : Value(at->second);
       }
+      state.loose[node->slot] = state.slots[node->slot];
       return true;
     case NodeKind::kBreak:
       Leave(core, false);
@@ -259,8 +264,8 @@ bool Run::Head(int core, Frame* frame) {
   if (frame->turn <= search_.limits.turns) {
     if (inputs_ != nullptr) return true;
     if (Alone()) path_.ForgetFrom(cores_[core].loops);
-    if (path_.replaying()) return true;
-    covered_ = SeenBefore(StateAt(core, *frame, true));
+    if (!path_.replaying()) covered_ = SeenBefore(StateAt(core, *frame, true));
+    Loosen();
     return !covered_;
   }
   Finding finding{"not periodic", false};
@@ -391,16 +396,6 @@ Run::Event Run::Evaluate(int core, const Instruction& instruction) {
   return event;
 }
 
-// `value`, the value of `expr`, without what only this path knows: its bounds then hold at other
-// turns of the loops too.
-Value Run::EvalLoose(int core, Expr expr, const Value& value) {
-  if (value.known()) return value;
-  with_facts_ = false;
-  Value loose = Eval(core, expr);
-  with_facts_ = true;
-  return loose;
-}
-
 void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
   if (pattern.space == Space::kGm && !program_.tensors[pattern.tensor].written) return;
   if (pattern.condition != kNone && !Test(core, pattern.condition)) return;
@@ -414,32 +409,42 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
                                      cores_[core].atomic && event->instruction->pipe != Pipe::kV);
   access.approximate = pattern.approximate;
   Region& region = access.region;
-  auto most = [&](const Value& value) {
-    if (value.known()) return value.constant;
-    access.approximate = true;
-    const int64_t ceiling = search_.symbols->LooseBounds(value).high;
-    return ceiling < kUnbounded ? ceiling : path_.Bounds(value).high;
+  // Of two values of one number, by what is known here and at all turns of the loops.
+  struct Both {
+    Value here, loose;
   };
-  const Value begin = Eval(core, pattern.begin), row_bytes = Eval(core, pattern.row_bytes);
-  const Value rows = Eval(core, pattern.rows);
-  const Value loose_begin = EvalLoose(core, pattern.begin, begin);
-  const Value loose_row_bytes = EvalLoose(core, pattern.row_bytes, row_bytes);
-  region.rows = most(EvalLoose(core, pattern.rows, rows));
-  region.row_bytes = most(loose_row_bytes);
+  auto eval = [&](Expr expr) {
+    Value here = Eval(core, expr);
+    return Both{here, EvalLoose(core, expr, here)};
+  };
+  auto most = [&](const Both& value) {
+    if (value.loose.known()) return value.loose.constant;
+    access.approximate = true;
+    const int64_t ceiling = search_.symbols->LooseBounds(value.loose).high;
+    return ceiling < kUnbounded ? ceiling : path_.Bounds(value.here).high;
+  };
+  const auto [begin, loose_begin] = eval(pattern.begin);
+  const Both row_bytes = eval(pattern.row_bytes), rows = eval(pattern.rows);
+  region.rows = most(rows);
+  region.row_bytes = most(row_bytes);
   if (region.rows <= 0 || region.row_bytes <= 0) return;
-  const Value stride = rows == Value(1) ? Value(0) : Eval(core, pattern.stride);
-  if (stride.known() && access.space != Space::kGm && !(begin.known() && row_bytes.known())) {
+  const Both stride = rows.loose == Value(1) ? Both{0, 0} : eval(pattern.stride);
+  if (stride.loose.known() && access.space != Space::kGm &&
+      !(loose_begin.known() && row_bytes.loose.known())) {
     access.exact = static_cast<int>(exact_.size());
-    const Value skipped = Scale(rows - Value(1), stride.constant);
-    exact_.push_back({begin, row_bytes, row_bytes + skipped, stride.constant});
-    exact_.push_back({loose_begin, loose_row_bytes, loose_row_bytes + skipped, stride.constant});
+    const int64_t pitch = stride.loose.constant;
+    auto add = [&](const Value& from, const Value& bytes, const Value& count) {
+      exact_.push_back({from, bytes, bytes + Scale(count - Value(1), pitch), pitch, heads_});
+    };
+    add(begin, row_bytes.here, rows.here);
+    add(loose_begin, row_bytes.loose, rows.loose);
   }
   region.begin = begin.constant;
-  if (stride.known()) {
-    region.stride = stride.constant;
+  if (stride.loose.known()) {
+    region.stride = stride.loose.constant;
   } else {
     access.approximate = true;
-    region.row_bytes += (region.rows - 1) * most(EvalLoose(core, pattern.stride, stride));
+    region.row_bytes += (region.rows - 1) * most(stride);
     region.rows = 1;
   }
   if (region.rows > 1 && region.stride == region.row_bytes) {
@@ -447,26 +452,38 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
     region.rows = 1;
   }
   if (region.rows == 1) region.stride = 0;
-  if (!begin.known()) {
-    if (access.space == Space::kGm) {
+  if (access.space == Space::kGm) {
+    if (!begin.known()) {
       region.base =
           bases_.try_emplace(begin.terms, static_cast<int32_t>(bases_.size())).first->second;
-    } else {
-      Range range = search_.symbols->LooseBounds(loose_begin);
-      if (range.low <= -kUnbounded || range.high >= kUnbounded) range = path_.Bounds(begin);
-      region = {range.low, region.end() - region.begin + range.high - range.low, 1, 0, 0};
-      access.approximate = true;
     }
+  } else if (!loose_begin.known()) {
+    Range range = search_.symbols->LooseBounds(loose_begin);
+    if (range.low <= -kUnbounded || range.high >= kUnbounded) {
+      range = path_.Bounds(begin);
+      if (loose_begin.terms != begin.terms) search_.exact_used = true;
+    }
+    int64_t end = range.high + region.end() - region.begin;
+    if (access.exact >= 0) {
+      // Where both ends move, they may move together.
+      const Value last = loose_begin + exact_[access.exact + 1].extent;
+      end = std::min(end, search_.symbols->LooseBounds(last).high);
+    }
+    region = {range.low, end - range.low, 1, 0, 0};
+    if (region.row_bytes <= 0) return;
+    access.approximate = true;
   }
   if (access.space != Space::kGm) {
     const int64_t capacity = program_.chip.CapacityOf(access.space, program_.has_simt);
+    auto fits = [&](const Range& bytes) { return bytes.low >= 0 && bytes.high <= capacity; };
     Range touched = {region.begin, region.end()};
-    if (access.exact >= 0) {
+    if (access.exact >= 0 && !fits(touched)) {
       touched.low = std::max(touched.low, path_.Bounds(begin).low);
       const Value end = begin + exact_[access.exact].extent;
       touched.high = std::min(touched.high, path_.Bounds(end).high);
+      search_.exact_used = search_.exact_used || fits(touched);
     }
-    if (touched.low < 0 || touched.high > capacity) {
+    if (!fits(touched)) {
       Finding finding{"capacity", !access.approximate};
       finding.message = std::string("bytes ") + std::to_string(touched.low) + " to " +
                         std::to_string(touched.high) + " of " + NameOf(access.space) +

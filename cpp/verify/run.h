@@ -68,11 +68,13 @@ class Run {
     int buffer = -1;
     int exact = -1;  // index into exact_, where two stand, if the region is only a bound
   };
-  // A region whose ends run-time inputs decide.
+  // A region whose ends run-time inputs decide. Two stand together: by what the path knows, and by
+  // what holds at all turns that a state does not tell apart.
   struct ExactRegion {
     Value begin, row_bytes;
     Value extent;  // from the first byte to the last
     int64_t stride;
+    int64_t heads = 0;  // `Run::heads_` when it was evaluated
   };
   struct Event {
     const Instruction* instruction;
@@ -96,6 +98,7 @@ class Run {
     bool present = false;
     std::vector<Frame> frames;
     std::vector<Value> slots;
+    std::vector<Value> loose;  // the same, as far as the latest state tells them
     std::deque<Event> queues[kPipes];
     int waiting = 0;                // events in them
     const Node* pending = nullptr;  // an instruction that could not be issued yet
@@ -136,7 +139,6 @@ class Run {
   Path::Question EndOf(const Frame& frame) const;
   bool Issue(int core, const Node* node);
   Event Evaluate(int core, const Instruction& instruction);
-  Value EvalLoose(int core, Expr expr, const Value& value);
   void EvaluateAccess(int core, const AccessPattern& pattern, Event* event);
   void StartLoop(int core, Frame* frame);
   bool Ends(int core, Frame* frame);
@@ -146,6 +148,9 @@ class Run {
 
   // evaluate.cc: expressions
   Value Eval(int core, Expr expr);
+  Value EvalLoose(int core, Expr expr, const Value& value);
+  void Assign(int core, Slot slot, Expr expr);
+  void Loosen();
   bool Test(int core, Expr expr);
   int DepthOf(int core, Expr expr) const;
   bool AsksForEnd(int core, Expr expr, const Value& value) const;
@@ -220,7 +225,8 @@ class Run {
   std::vector<ExactRegion> exact_;
   std::vector<Finding> findings_;
   std::set<std::pair<int, int>> reported_;
-  bool with_facts_ = true;  // whether Eval may use what this path knows
+  bool loose_ = false;  // whether Eval may use only what holds at all turns that a state stands for
+  int64_t heads_ = 0;   // so many states were compared
   bool covered_ = false;
   bool stopped_ = false;  // a budget ran out
 };

@@ -12,11 +12,6 @@ int64_t Clamp(__int128 number) {
   return static_cast<int64_t>(std::clamp<__int128>(number, -kUnbounded, kUnbounded));
 }
 
-int64_t FloorDiv(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return quotient - ((a % b != 0) && ((a < 0) != (b < 0)));
-}
-
 }  // namespace
 
 std::optional<int64_t> Shift::OfVariable(Slot slot) {

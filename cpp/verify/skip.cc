@@ -162,7 +162,11 @@ void Run::SkipAhead(int core, Frame* frame) {
     if (times <= 0 || times == INT64_MAX) continue;
     for (size_t j = 0; j < now.numbers.size(); ++j) {
       const State::Number& number = now.numbers[j];
-      *number.at += times * (number.value - past.numbers[j].value);
+      const int64_t moved = times * (number.value - past.numbers[j].value);
+      *number.at += moved;
+      if (number.kind != State::Kind::kSlot) continue;
+      Value& loose = cores_[number.of].loose[number.index];
+      loose = loose + Value(moved);
     }
     frame->history = nullptr;
     return;

@@ -200,7 +200,8 @@ class StateWriter {
       if (!value.known()) {
         out_.Of(value);
       } else if (open_) {
-        const auto [first, second] = run_.search_.periods.Class(slot, value.constant);
+        const auto [first, second] =
+            run_.search_.periods.Class(slot, value.constant, run_.search_.exact_counts);
         out_.Number(first);
         out_.Number(second);
       } else {
@@ -236,6 +237,7 @@ class StateWriter {
       out_.Number(access.writes | access.atomic << 1 | access.approximate << 2);
       WriteRegion(&access.region, access.space == Space::kGm ? access.tensor : -1);
       WriteExact(access.exact);
+      if (open_ && access.exact >= 0) out_.Number(run_.heads_ - run_.exact_[access.exact].heads);
     }
     WriteTurns(&event->turns);
   }

@@ -1,4 +1,5 @@
 // The pipes: when an instruction may run, and what its thread knows from then on.
+#include "verify/cases.h"
 #include "verify/run.h"
 
 namespace tilelang_ascend_sched::verify {
@@ -194,8 +195,10 @@ bool Run::KnownToAll(const Record& record, uint32_t threads) const {
 // Whether the exact regions of two accesses are known to be disjoint, though their bounds are not.
 bool Run::Apart(const Record& a, const Record& b) {
   if ((a.exact < 0 && b.exact < 0) || a.region.base != b.region.base) return false;
-  auto apart = [&](bool loose, auto bounds) {
-    auto at_most_zero = [&](const Value& value) { return bounds(value).high <= 0; };
+  auto apart = [&](bool loose) {
+    auto at_most_zero = [&](const Value& value) {
+      return NeverPositive(search_.symbols, value, loose ? Facts() : path_.facts(), loose);
+    };
     auto exact = [&](const Record& record) {
       if (record.exact >= 0) return exact_[record.exact + loose];
       const Region& region = record.region;
@@ -212,13 +215,12 @@ bool Run::Apart(const Record& a, const Record& b) {
     const ExactRegion x = exact(a), y = exact(b);
     return before(x, y) || before(y, x);
   };
-  // What holds whatever is added to run-time inputs holds at all turns of the loops.
-  if (apart(true, [&](const Value& value) { return search_.symbols->LooseBounds(value); })) {
-    return true;
-  }
-  auto known = [&](const Value& value) { return path_.Bounds(value); };
-  // What the path knew when one was touched may have been forgotten since.
-  if (!apart(false, known) && !apart(true, known)) return false;
+  // What holds whatever is added to run-time inputs holds at all turns of the loops. Of two turns
+  // between which a state was compared, others may come together.
+  const bool together =
+      a.exact < 0 || b.exact < 0 || exact_[a.exact].heads == exact_[b.exact].heads;
+  if (together && apart(true)) return true;
+  if (!apart(false)) return false;
   search_.exact_used = true;
   return true;
 }

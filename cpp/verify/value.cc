@@ -13,11 +13,6 @@ int64_t Clamp(__int128 number) {
   return static_cast<int64_t>(number);
 }
 
-int64_t FloorDiv(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return quotient - ((a % b != 0) && ((a < 0) != (b < 0)));
-}
-
 Value Combine(const Value& a, const Value& b, int64_t sign) {
   Value sum;
   sum.constant = a.constant + sign * b.constant;
@@ -39,6 +34,11 @@ Value Combine(const Value& a, const Value& b, int64_t sign) {
 }
 
 }  // namespace
+
+int64_t FloorDiv(int64_t a, int64_t b) {
+  const int64_t quotient = a / b;
+  return quotient - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
 
 Value operator+(const Value& a, const Value& b) { return Combine(a, b, 1); }
 Value operator-(const Value& a, const Value& b) { return Combine(a, b, -1); }
@@ -77,6 +77,11 @@ Value Symbols::Fresh(const std::string& name, Range range) {
   const Value value = Intern(Operation::kLoad, name, -1, Value(fresh_++), {}, range);
   definitions_[value.terms[0].symbol].fresh = true;
   return value;
+}
+
+Value Symbols::Variable(int core, int slot) {
+  return Intern(Operation::kLoad, "variable", -2 - core, Value(slot), {},
+                {-kUnbounded, kUnbounded});
 }
 
 bool Symbols::IsRepeatable(const std::vector<Term>& terms) const {
@@ -220,14 +225,14 @@ Range Symbols::Bounds(const Value& value, const Facts* facts) const {
   return BoundsBy(value, [](const Definition& definition) { return definition.range; }, facts);
 }
 
-Range Symbols::LooseBounds(const Value& value) const {
+Range Symbols::LooseBounds(const Value& value, const Facts* facts) const {
   return BoundsBy(
       value,
       [](const Definition& definition) {
         const bool closed = definition.operation == Operation::kModulo;
         return closed ? definition.range : Range{-kUnbounded, kUnbounded};
       },
-      nullptr);
+      facts);
 }
 
 int64_t Symbols::Concrete(const Value& value, const std::map<Symbol, int64_t>& inputs) const {

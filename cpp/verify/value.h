@@ -30,6 +30,8 @@ struct Value {
   auto operator<=>(const Value&) const = default;
 };
 
+int64_t FloorDiv(int64_t a, int64_t b);
+
 Value operator+(const Value& a, const Value& b);
 Value operator-(const Value& a, const Value& b);
 Value Scale(const Value& a, int64_t factor);
@@ -62,6 +64,9 @@ class Symbols {
   // Equal runs get equal fresh numbers.
   void RestartFresh() { fresh_ = 0; }
 
+  // What a variable of a core may hold at the head of a loop, as far as states tell it.
+  Value Variable(int core, int slot);
+
   Value Multiply(const Value& a, const Value& b);
   Value FloorDivide(const Value& a, const Value& b);
   Value FloorModulo(const Value& a, const Value& b);
@@ -72,8 +77,8 @@ class Symbols {
   Range Bounds(const Value& value, const Facts* facts = nullptr) const;
 
   // Bounds that hold whatever numbers are added to run-time inputs: those of a minimum or a maximum
-  // with a constant.
-  Range LooseBounds(const Value& value) const;
+  // with a constant. `facts` are then all that is known.
+  Range LooseBounds(const Value& value, const Facts* facts = nullptr) const;
 
   // Whether `symbol` is the minimum of `value` and 0.
   bool IsMinimum(Symbol symbol, Value* value) const;

@@ -76,6 +76,21 @@ def load(ub: int | PrimExpr, gm: int | PrimExpr, tensor: Var = X) -> Stmt:
     return _issue("tl.ascend_copy_gm_to_ubuf", to, source, 0, 1, TILE, 0, 0, 0, 0, TILE, TILE)
 
 
+def part_load(start: int | PrimExpr, end: int | PrimExpr) -> Stmt:
+    """MTE2: from element ``start`` to ``end`` of tile 0 of UB, both cut off at the ends of it."""
+    first, last = _inside(start), _inside(end)
+    to, source = _address(_UB, first, 2), _pointer(X, 0, 1)
+    name = "tl.ascend_copy_gm_to_ubuf"
+    return _issue(name, to, source, 0, 1, (last - first) * 4, 0, 0, 0, 0, TILE, TILE)
+
+
+def part_store(start: int | PrimExpr, end: int | PrimExpr) -> Stmt:
+    """MTE3: from the same elements."""
+    first, last = _inside(start), _inside(end)
+    to, source = _pointer(Y, 0, 2), _address(_UB, first, 1)
+    return _issue("tl.ascend_copy_ubuf_to_gm", to, source, 0, 1, (last - first) * 4, 0, TILE, TILE)
+
+
 def store(gm: int | PrimExpr, ub: int | PrimExpr, tensor: Var = Y) -> Stmt:
     """MTE3: one tile from UB to GM."""
     to, source = _pointer(tensor, gm, 2), _pointer(_UB, ub, 1)
@@ -129,6 +144,12 @@ def placed(
         return _issue(name, to, source, *sizes)
 
     return made(_UB, int(place * TILE // 4)), made(_BUFFERS[buffer], 0)
+
+
+def _inside(element: int | PrimExpr) -> int | PrimExpr:
+    if isinstance(element, int):
+        return min(max(element, 0), TILE // 4)
+    return tirx.max(tirx.min(element, TILE // 4), 0)
 
 
 def _pointer(data: Var, tile: int | PrimExpr, rights: int) -> PrimExpr:
