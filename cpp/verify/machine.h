@@ -14,6 +14,10 @@ inline constexpr int kPipes = 7;
 // A pipe of a core: what happens-before orders. Its events are numbered from 1.
 using Thread = uint8_t;
 inline constexpr int kThreads = kCores * kPipes;
+// What the scalar unit of a core has waited for is numbered apart: it goes on only once a wait is
+// met, though what it wrote before may still be under way.
+inline constexpr int kClocked = kThreads + kCores;
+inline constexpr Thread WaitsOf(int core) { return static_cast<Thread>(kThreads + core); }
 
 inline constexpr Thread ThreadOf(Core core, Pipe pipe) {
   return static_cast<Thread>(static_cast<int>(core) * kPipes + static_cast<int>(pipe));

@@ -10,10 +10,10 @@ namespace tilelang_ascend_sched::verify {
 
 // How many events of each thread have completed, as far as the owner of the clock can know.
 struct Clock {
-  std::array<uint32_t, kThreads> known{};
+  std::array<uint32_t, kClocked> known{};
 
   void Join(const Clock& other) {
-    for (int i = 0; i < kThreads; ++i) known[i] = std::max(known[i], other.known[i]);
+    for (int i = 0; i < kClocked; ++i) known[i] = std::max(known[i], other.known[i]);
   }
 };
 

@@ -161,6 +161,7 @@ class Run {
   bool DrainPipe(int core, int pipe);
   bool Try(int core, Event* event);
   void Touch(const Event& event, Thread thread, uint32_t index);
+  std::pair<Thread, uint32_t> Met(int core);
   bool Ordered(const Record& record, Thread thread) const;
   bool KnownToAll(const Record& record, uint32_t threads) const;
   bool Apart(const Record& a, const Record& b);
@@ -212,7 +213,7 @@ class Run {
   const std::map<Symbol, int64_t>* inputs_;
   CoreState cores_[kCores];
   Clock clocks_[kThreads];
-  uint32_t counts_[kThreads] = {};
+  uint32_t counts_[kClocked] = {};
   std::vector<Clock> snapshots_;
   int joined_[kThreads];                       // latest snapshot that the thread has taken in
   std::map<int, Flag> flags_;                  // (core, set pipe, wait pipe, id)

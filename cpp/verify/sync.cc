@@ -91,7 +91,7 @@ bool Run::Try(int core, Event* event) {
       const uint32_t index = start();
       clock.Join(flag->tokens.front().clock);
       flag->tokens.pop_front();
-      flag->waits.push_back({thread, index});
+      flag->waits.push_back(pipe == Pipe::kS ? Met(core) : std::pair(thread, index));
       ++flag->waited;
       if (flag->waits.size() > program_.chip.cross_flag_maximum + 1) flag->waits.pop_front();
       after_wait();
@@ -125,6 +125,14 @@ bool Run::Try(int core, Event* event) {
       return true;
   }
   return true;
+}
+
+// A wait of the scalar unit is met: everybody who follows it, or hears of that, knows.
+std::pair<Thread, uint32_t> Run::Met(int core) {
+  const Thread waits = WaitsOf(core);
+  const uint32_t number = ++counts_[waits];
+  clocks_[ThreadOf(static_cast<Core>(core), Pipe::kS)].known[waits] = number;
+  return {waits, number};
 }
 
 bool Run::Ordered(const Record& record, Thread thread) const {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +13,9 @@ import numpy as np
 from tests.fuzz import meaning
 from tests.fuzz.execute import Batch
 from tests.fuzz.lowering import Lowered, Refused, lower
-from tests.fuzz.model import INT, SLOTS, Program
+from tests.fuzz.model import SLOTS, Program
 from tests.fuzz.mutants import pick
+from tests.fuzz.named import fill
 from tilelang_ascend_sched.verify import NOT_PROVEN, REFUSED, VerifyReport
 
 NUMBERS = (4, 0, 1)
@@ -109,31 +109,17 @@ def usual(program: Program) -> list[Run]:
 
 
 def spoken_of(program: Program, report: VerifyReport) -> list[Run]:
-    """Inputs that a refusal speaks of, as far as the program may be called with them; and others.
-
-    Elements are named by their byte, all of them of four bytes; reads of UB by their number, so all
-    of U, which it is loaded from, gets what the first one reads.
-    """
+    """Inputs that a refusal names, and others."""
     found: list[Run] = []
     for number, finding in enumerate(report.findings[:3]):
-        arrays, n = meaning.inputs(program, seed=number), NUMBERS[0]
-        for name, at, value in re.findall(r"(\w+)(?:\[(\d+)\])? = (-?\d+)", finding.inputs):
-            if name == "n":
-                n = min(int(value), SLOTS)
-            elif name in meaning.LARGEST:
-                arrays[name].flat[int(at) // 4] = _within(int(value), name)
-            elif name.startswith(INT) and int(at) == 0:
-                arrays["U"][:] = _within(int(value), "U")
+        arrays = meaning.inputs(program, seed=number)
+        n = fill(arrays, finding.inputs, NUMBERS[0])
         found.append((n, arrays, EVERY_POLICY))
     others = range(2, 2 + MORE)
     longer = meaning.LARGEST["Q"]
     return found + [
         (seed % SLOTS, meaning.inputs(program, seed, longer), EVERY_POLICY) for seed in others
     ]
-
-
-def _within(value: int, tensor: str) -> int:
-    return min(max(value, 0), meaning.LARGEST[tensor])
 
 
 def compare(trial: Trial, report: VerifyReport, what: str = "", *, warned: bool = False) -> Outcome:

@@ -204,3 +204,26 @@ def test_a_bound_in_ub_is_read_at_every_turn(tmp_path: Path) -> None:
     (outcome,) = judge([replace(program, scheduled=False)], tmp_path, "stock")
     assert exclusions.excluded(outcome.program)
     assert outcome.kind == AGREED_WRONG, outcome.detail
+
+
+def test_hand_overs_without_a_schedule_are_counted_by_their_waits(tmp_path: Path) -> None:
+    """The check did not know a wait of the scalar unit to be over: sixteen turns were too many."""
+    whole = Part(0, 16, 0, WIDTH)
+    around = Loop("i", "serial", Expr(((1, "n"),)), (ToUb("sums", Ref("tile")),))
+    body = (
+        Vec(False, Ref("tile"), None, 0, False, Expr(), whole),
+        Load(Ref("left"), "A", Expr(), whole),
+        Load(Ref("right"), "B", Expr(), whole),
+        Gemm("left", "right", "sums", True),
+        around,
+        Store(Ref("tile"), "Y", Expr(), whole),
+    )
+    buffers = (
+        Buffer("tile", UB),
+        Buffer("left", L1A),
+        Buffer("right", L1B),
+        Buffer("sums", L0C),
+    )
+    program = Program("hand_overs", "mix", 16, 1, "float16", False, True, False, (), buffers, body)
+    (outcome,) = judge([program], tmp_path, "ours")
+    assert outcome.kind == RIGHT, outcome.detail

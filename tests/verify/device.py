@@ -17,6 +17,7 @@ def _handle(name: str, scope: str) -> Var:
 
 X, Y = _handle("X", "global"), _handle("Y", "global")
 _UB = _handle("ub", "shared.dyn")
+_TILES = tirx.decl_buffer([16 * TILE // 4], "float32", "ub", _UB)
 
 
 def seq(*stmts: Stmt) -> Stmt:
@@ -103,13 +104,17 @@ def vector(to: int | PrimExpr, source: int | PrimExpr) -> Stmt:
     return _issue("tl.ascend_nd2nz_scatter", first, second, 16, 16, "float", "float")
 
 
+def write(element: int | PrimExpr) -> Stmt:
+    """S: one element of UB."""
+    return tirx.BufferStore(_TILES, tirx.const(1.0, "float32"), [element])
+
+
 def opaque(name: str) -> Stmt:
     return tirx.Evaluate(tirx.Call("void", Op.get("tirx.call_extern"), [tirx.StringImm(name)]))
 
 
 def kernel(*stmts: Stmt, scalars: tuple[Var, ...] = ()) -> PrimFunc:
-    ub = tirx.decl_buffer([16 * TILE // 4], "float32", "ub", _UB)
-    body = seq(tirx.AllocBuffer(ub), *stmts)
+    body = seq(tirx.AllocBuffer(_TILES), *stmts)
     return PrimFunc([X, Y, *scalars], body).with_attr("global_symbol", "kernel")
 
 

@@ -23,6 +23,7 @@ from tests.verify.device import (
     set_flag,
     store,
     wait_flag,
+    write,
 )
 from tests.verify.lowered import device, stock
 from tests.verify.mutate import mutants
@@ -111,6 +112,20 @@ def test_flags_of_one_kind_of_core(mode):
     assert verify(through_gm(sets)).verdict == REFUSED
     assert verify(through_gm(waits)).verdict == REFUSED
     assert verify(through_gm()).verdict == REFUSED
+
+
+@pytest.mark.parametrize("turns", [3, N])
+def test_what_the_scalar_unit_has_waited_for_is_over(turns):
+    """A flag may be set again after such a wait; what the unit wrote may still be under way."""
+    scalars = () if isinstance(turns, int) else (N,)
+    again = kernel(loop(turns, lambda _: handshake("MTE2_S", 0)), scalars=scalars)
+    assert verify(again).verdict == PROVEN
+    sets, waits = set_flag("MTE2_S", 0), wait_flag("MTE2_S", 0)
+    assert verify(kernel(sets, sets, waits, waits)).verdict == REFUSED
+    written = loop(turns, lambda _: seq(write(0), sets, waits))
+    assert verify(kernel(written, store(0, 0), scalars=scalars)).verdict == REFUSED
+    ordered = seq(handshake("S_MTE3", 0), store(0, 0))
+    assert verify(kernel(written, ordered, scalars=scalars)).verdict == PROVEN
 
 
 def test_unknown_mode_and_function_are_named():

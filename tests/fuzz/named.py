@@ -1,0 +1,47 @@
+"""Inputs that a refusal names, as the kernel can be called with them."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+import numpy as np
+
+from tests.fuzz import meaning
+from tests.fuzz.model import INT
+
+LONGEST = 64
+"""Turns of one loop: what takes more is taken to go wrong in as many. They bound loops only."""
+_INPUT = re.compile(r"(\w+)(?:\[(.*?)\])? = (-?\d+)(?:, |$)")
+
+
+def fill(arrays: dict[str, np.ndarray], text: str, n: int) -> int:
+    """Sets in ``arrays`` what ``text`` names, as in ``n = 4, P[0] = 2, Q[(n) % (8)] = 3``.
+
+    What is read from UB is named by its number among all such reads: U, which it is loaded from,
+    gets everywhere what the first of them reads. Returns ``n``, as it is if not named.
+    """
+    named = [(name, index, int(value)) for name, index, value in _INPUT.findall(text)]
+    n = next((_length(value) for name, _, value in named if name == "n"), n)
+    read = [(int(index), value) for name, index, value in named if name.startswith(INT)]
+    if read:
+        arrays["U"][:] = _length(min(read)[1])
+    # An index may be an element itself: those of plain indices come first.
+    for name, index, value in sorted(named, key=lambda each: not each[1].isdigit()):
+        if name not in ("P", "Q"):
+            continue
+        places = meaning.LARGEST["P"]
+        fitting = min(max(value, 0), places) if name == "P" else _length(value)
+        with suppress(IndexError, NameError):
+            arrays[name][_number(index, arrays, n)] = fitting
+    return n
+
+
+def _number(index: str, arrays: dict[str, np.ndarray], n: int) -> int:
+    """What an index comes to, which the check writes with Python's operators."""
+    names = {"__builtins__": {}, "n": n, "min": min, "P": arrays["P"], "Q": arrays["Q"]}
+    return int(eval(index, names))
+
+
+def _length(value: int) -> int:
+    return min(max(value, 0), LONGEST)
