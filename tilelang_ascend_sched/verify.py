@@ -41,8 +41,8 @@ class Site:
     """One statement at one turn of its loops.
 
     statement: the instruction's name; file, line: where the user wrote it, if ``relation`` is "at";
-    else a pass or a tile operator made it, next "before" or "after" that line of the user's. "" and
-    0 if no line is known. turns: loop variables' turns, counted from 0, innermost loop first.
+    else a pass or a tile operator made it, next "before" or "after" that line of the user's, or "in"
+    the loop that begins there. "" and 0 if no line is known. turns: loop variables' turns, counted from 0, innermost loop first.
     """
 
     statement: str
@@ -65,8 +65,10 @@ class Site:
 class Finding:
     """One thing that is wrong (``certain``), or that keeps the kernel from being proven.
 
-    kind: race, set twice, left set, deadlock, lock, range, capacity; or not modelled, not
-        periodic, budget, undecided id, ambiguous flag.
+    kind: race, set twice, left set, deadlock, lock, range, capacity, shared bytes; or not modelled,
+        not periodic, budget, undecided id, ambiguous flag, buffers unknown.
+    first, second: the second comes later. Of a deadlock the first waits for the second, of a flag
+        that may be set while it is set the second sets it.
     memory, tensor, buffer, begin, end: the bytes that both statements of a race touch; `x, y` if
         they touch them as two buffers.
     distance: by how many turns of each common loop the second statement is later.
@@ -90,7 +92,8 @@ class Finding:
     inputs: str
 
     def __str__(self) -> str:
-        places = [site for site in (self.second, self.first) if site is not None and site.line]
+        sites = (self.first,) if self.kind == "deadlock" else (self.second, self.first)
+        places = [site for site in sites if site is not None and site.line]
         place = f"{basename(places[0].file)}:{places[0].line}: " if places else ""
         where = f" in {self.memory}" if self.memory else ""
         if self.tensor:

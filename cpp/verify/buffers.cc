@@ -45,6 +45,14 @@ class Accesses : public StmtExprVisitor {
     return std::nullopt;
   }
 
+  // `#2` for the second one, if it has no name.
+  std::string NameOf(const Var& data) const {
+    if (!data->name_hint.empty()) return data->name_hint;
+    const auto at = std::find_if(allocated.begin(), allocated.end(),
+                                 [&](const auto& each) { return each.first.same_as(data); });
+    return "#" + std::to_string(at - allocated.begin() + 1);
+  }
+
  private:
   void Add(const tvm::ffi::Object* node, const Var& data, const PrimExpr& offset,
            tvm::DataType dtype) {
@@ -130,7 +138,7 @@ std::string Match(const Accesses& packed, const Accesses& before, Buffers* buffe
   for (size_t i = 0; i < packed.found.size(); ++i) {
     const Access& now = packed.found[i];
     const Access& old = before.found[i];
-    const std::string name = old.data->name_hint;
+    const std::string name = before.NameOf(old.data);
     const std::string moved = "an access to buffer " + name + " is another one after packing";
     if (now.bits != old.bits || now.offset.dtype() != old.offset.dtype()) return moved;
     if (SpaceOf(now.data) != SpaceOf(old.data)) return moved;

@@ -27,7 +27,8 @@ std::optional<std::vector<bool>> NextScript(std::vector<bool> choices) {
   return choices;
 }
 
-std::string TextOf(const std::map<Symbol, int64_t>& inputs, const Symbols& symbols) {
+std::string TextOf(const std::map<Symbol, int64_t>& inputs, const Program& program) {
+  const Symbols& symbols = program.symbols;
   std::string text;
   for (const auto& [symbol, number] : inputs) {
     Value value;
@@ -35,7 +36,9 @@ std::string TextOf(const std::map<Symbol, int64_t>& inputs, const Symbols& symbo
     if (!text.empty()) text += ", ";
     text += symbols.Text(value) + " = " + std::to_string(number);
   }
-  return text;
+  const bool loads = std::any_of(program.exprs.begin(), program.exprs.end(),
+                                 [](const auto& expr) { return expr.kind == ExprKind::kLoad; });
+  return text.empty() && loads ? "0 for all that is read from tensors" : text;
 }
 
 // Walks the path once more with numbers for all inputs. What goes wrong then goes wrong.
@@ -53,7 +56,7 @@ std::vector<Finding> Confirm(const Search& search, const Path& path, int64_t* ev
     std::vector<Finding> certain;
     for (Finding finding : run.findings()) {
       if (!finding.certain) continue;
-      finding.inputs = TextOf(inputs, *search.symbols);
+      finding.inputs = TextOf(inputs, search.program);
       certain.push_back(std::move(finding));
     }
     if (!certain.empty()) return certain;
@@ -199,7 +202,7 @@ Report Check(const tvm::tirx::PrimFunc& kernel,
   Program program = Decode(kernel, buffers, chip);
   report.kernel = program.kernel;
   CheckBuffers(buffers, program, &report);
-  FindPlaces(&program);
+  FindPlaces(hinted, &program);
   if (hinted) ApplyHints(hinted.value(), &program);
   const Periods periods(program);
   const Rates rates(program);

@@ -243,23 +243,21 @@ Node* Decoder::Loop(const ForNode* loop) {
   program_.slots[node->slot].definition = node;
   Node* body = Statement(loop->body);
   loops_.pop_back();
+  if (body != nullptr) node->children.push_back(body);
   // Generated code compares with the extent again after each turn.
-  std::vector<Node*> turn;
-  if (body != nullptr) turn.push_back(body);
+  Node* again = program_.Make(NodeKind::kSequence);
   for (size_t i = once; i < reads.size(); ++i) {
     const Node* read = reads[i];
     if (read->kind != NodeKind::kInstruction) continue;
     if (body != nullptr && MayWrite(body, read->instruction.accesses.front())) {
-      turn.push_back(NotModelled("a loop that may write its own length", node->source));
+      again->children.push_back(NotModelled("a loop that may write its own length", node->source));
     }
-    turn.push_back(Issue(read->instruction, read->source));
-    turn.back()->instruction.awaited = true;
+    again->children.push_back(Issue(read->instruction, read->source));
+    again->children.back()->instruction.awaited = true;
   }
-  if (turn.size() == 1) {
-    node->children = std::move(turn);
-  } else if (!turn.empty()) {
-    node->children.push_back(program_.Make(NodeKind::kSequence));
-    node->children.front()->children = std::move(turn);
+  if (!again->children.empty()) {
+    if (body == nullptr) node->children.push_back(program_.Make(NodeKind::kSequence));
+    node->children.push_back(again);
   }
   reads_ = std::move(reads);
   return AfterReads(node);

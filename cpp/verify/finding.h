@@ -34,4 +34,19 @@ struct Finding {
   std::string inputs{};        // run-time inputs with which it happens
 };
 
+// As messages name them.
+inline std::string PairName(Pipe set, Pipe wait) {
+  return std::string(NameOf(set)) + "_" + NameOf(wait);
+}
+inline std::string FlagName(int64_t id, Pipe set, Pipe wait) {
+  return "flag " + std::to_string(id) + " of " + PairName(set, wait);
+}
+inline std::string WaitCall(int64_t id, Pipe set, Pipe wait) {
+  return "wait_flag(\"" + PairName(set, wait) + "\", " + std::to_string(id) + ")";
+}
+inline std::string CrossName(int64_t id) { return "cross-core flag " + std::to_string(id); }
+
+// Tells what order there should be between `first` and `second` of a finding, and what gives it.
+void OrderMissing(Thread first, Thread second, Finding* finding);
+
 }  // namespace tilelang_ascend_sched::verify

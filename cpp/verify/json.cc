@@ -48,12 +48,11 @@ std::string SiteJson(const std::optional<Site>& site) {
   const Source& source = site->source;
   const NearPlace& near = source.near;
   const bool has_near = near.line != 0;
+  constexpr const char* kRelations[] = {"before", "after", "in"};
   return Object({{"statement", Quote(source.text)},
                  {"file", Quote(has_near ? near.file : source.file)},
                  {"line", std::to_string(has_near ? near.line : source.line)},
-                 {"relation", Quote(!has_near     ? "at"
-                                    : near.before ? "before"
-                                                  : "after")},
+                 {"relation", Quote(has_near ? kRelations[static_cast<int>(near.relation)] : "at")},
                  {"core", Quote(NameOf(site->core))},
                  {"pipe", Quote(NameOf(site->pipe))},
                  {"turns", List(site->turns, [](const auto& turn) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "verify/program.h"
@@ -39,6 +40,9 @@ struct Turns {
   std::array<int64_t, kKept> turns{};
   bool more = false;  // there are loops around those
 };
+
+// By how many turns of each loop around both an event on core `to` is later than one on `from`.
+std::string Distance(const Turns& first, Core from, const Turns& second, Core to);
 
 // One access that a later one may have to wait for.
 struct Record {

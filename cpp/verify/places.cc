@@ -1,5 +1,8 @@
 #include "verify/places.h"
 
+#include <tvm/tirx/op.h>
+#include <tvm/tirx/stmt_functor.h>
+
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -19,6 +22,56 @@ using Line = std::pair<std::string, int>;
 
 Line LineOf(const Source& source) { return {source.file, source.line}; }
 
+// The lines of what the user wrote. TileLang gives some statements that of the loop around them.
+struct Lines {
+  bool known = false;
+  std::set<Line> synchronization, others, loops;
+};
+
+class LineReader : public tvm::tirx::StmtVisitor {
+ public:
+  Lines found;
+
+ private:
+  static void Add(const tvm::Span& span, std::set<Line>* lines) {
+    if (!span.defined() || !span->source_name.defined()) return;
+    lines->insert({span->source_name->name, span->line});
+  }
+
+  void VisitStmt_(const tvm::tirx::EvaluateNode* evaluate) final {
+    static const std::set<std::string> kSynchronization = {
+        "tl.ascend_set_flag",
+        "tl.ascend_wait_flag",
+        "tl.ascend_cross_core_set_flag",
+        "tl.ascend_cross_core_wait_flag",
+        "tl.ascend_get_buf",
+        "tl.ascend_rls_buf",
+        "tl.ascend_pipe_barrier",
+    };
+    const auto* call = evaluate->value.as<tvm::tirx::CallNode>();
+    const auto* op = call == nullptr ? nullptr : call->op.as<tvm::OpNode>();
+    const bool synchronizes = op != nullptr && kSynchronization.count(op->name) != 0;
+    std::set<Line>* lines = synchronizes ? &found.synchronization : &found.others;
+    Add(evaluate->span, lines);
+    if (call != nullptr) Add(call->span, lines);
+  }
+
+  void VisitStmt_(const tvm::tirx::BufferStoreNode* store) final {
+    Add(store->span, &found.others);
+  }
+
+  void VisitStmt_(const tvm::tirx::ForNode* loop) final {
+    Add(loop->span, &found.loops);
+    StmtVisitor::VisitStmt_(loop);
+  }
+
+  void VisitStmt_(const tvm::tirx::SBlockNode* block) final {
+    const std::string name = block->name_hint;
+    if (name == "SIMT_VF" || name == "SIMD_VF") Add(block->span, &found.others);
+    StmtVisitor::VisitStmt_(block);
+  }
+};
+
 // Of one kind of core.
 struct Statements {
   std::vector<Instruction*> instructions;  // in program order
@@ -37,11 +90,24 @@ void Collect(Node* node, const Node* loop, Statements* found) {
   for (Node* child : node->children) Collect(child, is_loop ? node : loop, found);
 }
 
-void NameNearest(const Statements& found) {
+// Whether the user wrote the statement where its line says. What passes make or rebuild has the
+// line of a whole loop or kernel at most, which the lowered code need not have any more.
+bool IsInPlace(const Instruction& instruction, const Statements& found, const Lines& lines) {
+  if (!IsUsers(instruction.source)) return false;
+  const Line line = LineOf(instruction.source);
+  const bool accesses = instruction.action == Action::kAccess;
+  if (lines.known) {
+    const std::set<Line>& written = accesses ? lines.others : lines.synchronization;
+    return written.count(line) != 0 && lines.loops.count(line) == 0;
+  }
+  return accesses || found.scopes.count(line) == 0;
+}
+
+void NameNearest(const Statements& found, const Lines& lines) {
   const int count = static_cast<int>(found.instructions.size());
   auto is_anchor = [&](int i) {
     const Instruction& instruction = *found.instructions[i];
-    return instruction.action == Action::kAccess && IsUsers(instruction.source);
+    return instruction.action == Action::kAccess && IsInPlace(instruction, found, lines);
   };
   std::vector<int> previous(count, -1), next(count, -1);
   for (int i = 0, last = -1; i < count; ++i) {
@@ -54,10 +120,7 @@ void NameNearest(const Statements& found) {
   }
   for (int i = 0; i < count; ++i) {
     Instruction& instruction = *found.instructions[i];
-    // What passes insert has the line of a whole loop or kernel at most.
-    const bool inserted = instruction.action != Action::kAccess &&
-                          found.scopes.count(LineOf(instruction.source)) != 0;
-    if (IsUsers(instruction.source) && !inserted) continue;
+    if (IsInPlace(instruction, found, lines)) continue;
     // One in another loop is not near; of two, the nearer one.
     auto distance = [&](int other) {
       if (other < 0) return std::pair(2, 0);
@@ -65,21 +128,36 @@ void NameNearest(const Statements& found) {
     };
     const bool before = distance(next[i]) < distance(previous[i]);
     const int nearest = before ? next[i] : previous[i];
-    if (nearest < 0) continue;
-    const Source& anchor = found.instructions[nearest]->source;
-    instruction.source.near = {anchor.file, anchor.line, before};
+    Source& source = instruction.source;
+    const Node* loop = found.loops[i];
+    if (distance(nearest).first > 0 && loop != nullptr && IsUsers(loop->source)) {
+      source.near = {loop->source.file, loop->source.line, NearPlace::Relation::kIn};
+    } else if (nearest >= 0) {
+      const Source& anchor = found.instructions[nearest]->source;
+      source.near = {anchor.file, anchor.line,
+                     before ? NearPlace::Relation::kBefore : NearPlace::Relation::kAfter};
+    }
   }
 }
 
 }  // namespace
 
-void FindPlaces(Program* program) {
+void FindPlaces(const tvm::ffi::Optional<tvm::IRModule>& written, Program* program) {
+  Lines lines;
+  if (written) {
+    LineReader reader;
+    for (const auto& [name, function] : written.value()->functions) {
+      if (const auto* kernel = function.as<tvm::tirx::PrimFuncNode>()) reader(kernel->body);
+    }
+    lines = std::move(reader.found);
+    lines.known = true;
+  }
   // Both AIVs run one tree.
   for (const int core : {0, 1}) {
     if (!program->cores[core].present || program->cores[core].body == nullptr) continue;
     Statements found;
     Collect(program->cores[core].body, nullptr, &found);
-    NameNearest(found);
+    NameNearest(found, lines);
   }
 }
 

@@ -51,11 +51,13 @@ struct ExprNode {
   int64_t number = 0;
 };
 
-// A line of the user's next to a statement that a pass or a tile operator made.
+// A line of the user's by which a statement stands that has none of its own.
 struct NearPlace {
+  enum class Relation : uint8_t { kBefore, kAfter, kIn };  // the loop of that line
+
   std::string file;
-  int line = 0;         // 0: there is none
-  bool before = false;  // the statement stands before that line, else after it
+  int line = 0;  // 0: there is none
+  Relation relation = Relation::kAfter;
 };
 
 // Where the user wrote a statement, or where it stands in the lowered code.
@@ -157,7 +159,7 @@ enum class NodeKind : uint8_t {
 struct Node {
   NodeKind kind;
   int number = 0;
-  std::vector<Node*> children;  // of a sequence; body; or then and else
+  std::vector<Node*> children;  // of a sequence; body and what loops read again; then and else
   Slot slot = -1;
   Expr value = kNone;  // extent, condition or assigned value
   Expr minimum = kNone;

@@ -83,6 +83,11 @@ bool Run::Step(int core) {
         Assign(core, node.slot, node.minimum);
         frame.stage = 1;
       }
+      if (frame.stage == 2) {
+        // A turn is over, by `continue` too.
+        frame.stage = 1;
+        return Enter(core, node.children[1]);
+      }
       if (!Head(core, &frame)) return false;
       if (Ends(core, &frame) || node.children.empty()) {
         Leave(core, false);
@@ -93,6 +98,7 @@ bool Run::Step(int core) {
         state.loose[node.slot] = state.loose[node.slot] + Value(1);
       }
       ++frame.turn;
+      if (node.children.size() > 1) frame.stage = 2;
       return Enter(core, node.children[0]);
     }
     case NodeKind::kWhile: {
@@ -378,7 +384,8 @@ Run::Event Run::Evaluate(int core, const Instruction& instruction) {
                         (locks ? " is taken again before it was given back"
                                : " is given back by a pipe that does not hold it");
       if (lock.holder >= 0) {
-        finding.second = SiteOf(*lock.taken_by, static_cast<Core>(core), {});
+        finding.second = std::move(finding.first);
+        finding.first = SiteOf(*lock.taken_by, static_cast<Core>(core), {});
       }
       Report(std::move(finding));
       stopped_ = true;

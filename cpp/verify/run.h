@@ -115,9 +115,15 @@ class Run {
     const Instruction* instruction;
     Turns turns;
   };
+  struct Wait {
+    Thread thread;
+    uint32_t index;
+    const Instruction* instruction;
+    Turns turns;
+  };
   struct Flag {
     std::deque<Token> tokens;
-    std::deque<std::pair<Thread, uint32_t>> waits;  // the latest ones
+    std::deque<Wait> waits;  // the latest ones
     uint32_t sets = 0, waited = 0;
   };
   struct Lock {
@@ -196,12 +202,23 @@ class Run {
   void SkipAhead(int core, Frame* frame);
   int64_t Repetitions(int head, const State& past, const State& now) const;
 
+  // stuck.cc: waits that never end
+  // What would end a wait, and the thread whose own wait it comes after; -1 if there is none.
+  struct Release {
+    const Instruction* instruction;
+    Site site;
+    int held_up_by;
+  };
+  bool Answers(int setter, const Instruction& instruction, std::optional<int64_t> id, int core,
+               const Event& wait) const;
+  std::optional<Release> ReleaseOf(int core, const Event& wait) const;
+  int HeldUpBy(int core) const;
+  bool ReportStuck();
+  void ReportStuck(int core, const Event& wait, const std::optional<Release>& release);
+
   // messages.cc
   std::string BuffersOf(const Record& a, const Record& b) const;
   Site SiteOf(const Instruction& instruction, Core core, const Turns& turns) const;
-  bool IsStuck(int setter, int core, const Event& wait) const;
-  bool SetterIsStuck(int core, const Event& wait) const;
-  void ReportStuck(int core, const Event& event);
   void ReportReplaced(const Record& writer, const Record& reader, const Access& access);
   void ReportRace(const Record& earlier, const Record& later, const Access& access,
                   const Excuse& excuse);

@@ -270,7 +270,7 @@ class StateWriter {
       out_.Number(static_cast<int64_t>(flag.tokens.size()));
       for (Run::Token& token : flag.tokens) WriteToken(&token);
       out_.Bit(flag.waits.empty());
-      if (!flag.waits.empty()) marks_.push_back(flag.waits.back());
+      if (!flag.waits.empty()) WriteWait(&flag.waits.back());
     }
     for (auto& [key, flag] : run_.cross_flags_) {
       out_.Number(key);
@@ -279,7 +279,7 @@ class StateWriter {
         WriteToken(&token);
         marks_.push_back({token.thread, token.index});
       }
-      for (const auto& wait : flag.waits) marks_.push_back(wait);
+      for (Run::Wait& wait : flag.waits) WriteWait(&wait);
       out_.Number(static_cast<int64_t>(flag.waits.size()));
     }
     for (auto& [key, tokens] : run_.arrivals_) {
@@ -290,6 +290,11 @@ class StateWriter {
         marks_.push_back({token.thread, token.index});
       }
     }
+  }
+
+  void WriteWait(Run::Wait* wait) {
+    marks_.push_back({wait->thread, wait->index});
+    WriteTurns(&wait->turns);
   }
 
   void WriteToken(Run::Token* token) {

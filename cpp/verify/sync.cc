@@ -14,8 +14,6 @@ int FlagKey(int core, Pipe set, Pipe wait, int64_t id) {
 int CrossKey(int from, int to, int64_t id) {
   return (from * kCores + to) * kMostIds + static_cast<int>(id);
 }
-std::string CrossName(int64_t id) { return "cross-core flag " + std::to_string(id); }
-
 }  // namespace
 
 bool Run::Drain() {
@@ -91,7 +89,8 @@ bool Run::Try(int core, Event* event) {
       const uint32_t index = start();
       clock.Join(flag->tokens.front().clock);
       flag->tokens.pop_front();
-      flag->waits.push_back(pipe == Pipe::kS ? Met(core) : std::pair(thread, index));
+      const auto [waiter, at] = pipe == Pipe::kS ? Met(core) : std::pair(thread, index);
+      flag->waits.push_back({waiter, at, &instruction, event->turns});
       ++flag->waited;
       if (flag->waits.size() > program_.chip.cross_flag_maximum + 1) flag->waits.pop_front();
       after_wait();
@@ -245,18 +244,31 @@ void Run::PushToken(Flag* flag, const Event& event, Token token, int most, const
   const Core core = CoreOf(token.thread);
   uint32_t known_waits = flag->waited;
   for (auto wait = flag->waits.rbegin(); wait != flag->waits.rend(); ++wait) {
-    const auto [waiter, at] = *wait;
-    if (token.clock.known[waiter] >= at) break;
+    if (token.clock.known[wait->thread] >= wait->index) break;
     --known_waits;
   }
   auto report = [&](const char* kind, bool certain, std::string message) {
     Finding finding{kind, certain, std::move(message)};
-    finding.first = SiteOf(*event.instruction, core, event.turns);
+    finding.second = SiteOf(*event.instruction, core, event.turns);
     if (!flag->tokens.empty()) {
       const Token& other = flag->tokens.back();
-      finding.second = SiteOf(*other.instruction, CoreOf(other.thread), other.turns);
+      finding.first = SiteOf(*other.instruction, CoreOf(other.thread), other.turns);
+      finding.distance = Distance(other.turns, CoreOf(other.thread), event.turns, core);
+      if (certain) {
+        const Instruction& set = *event.instruction;
+        finding.supply = (set.action == Action::kSetFlag ? WaitCall(event.id, set.pipe, set.peer)
+                                                         : "cross_core_wait_flag") +
+                         " after the first, and the second ordered behind that wait";
+      }
+    } else if (!flag->waits.empty()) {
+      // The wait for the earlier set has to be over for sure.
+      const Wait& wait = flag->waits.back();
+      const bool scalar = wait.thread >= kThreads;
+      const Core waiter = scalar ? static_cast<Core>(wait.thread - kThreads) : CoreOf(wait.thread);
+      finding.first = SiteOf(*wait.instruction, waiter, wait.turns);
+      finding.distance = Distance(wait.turns, waiter, event.turns, core);
+      OrderMissing(ThreadOf(waiter, wait.instruction->pipe), token.thread, &finding);
     }
-    if (certain) finding.missing = "the wait for the earlier set comes before this set";
     Report(std::move(finding));
   };
   if (flag->sets - known_waits >= static_cast<uint32_t>(most)) {
@@ -296,9 +308,7 @@ bool Run::SetFlag(int core, const Event& event, Thread thread, uint32_t index) {
   }
   Flag& flag = flags_[FlagKey(core, instruction.pipe, instruction.peer, event.id)];
   PushToken(&flag, event, MakeToken(event, thread, index), 1,
-            std::string("flag ") + std::to_string(event.id) + " of " + NameOf(instruction.pipe) +
-                "_" + NameOf(instruction.peer),
-            true);
+            FlagName(event.id, instruction.pipe, instruction.peer), true);
   return true;
 }
 
@@ -385,17 +395,7 @@ bool Run::BarrierAll(int core) {
 
 // Once nothing moves any more: who still waits, and what is left behind.
 void Run::Finish() {
-  // Who waits for one that waits itself explains nothing, unless all wait in a circle.
-  std::vector<std::pair<int, const Event*>> waiting, causes;
-  for (int core = 0; core < kCores; ++core) {
-    for (const std::deque<Event>& queue : cores_[core].queues) {
-      if (queue.empty()) continue;
-      waiting.push_back({core, &queue.front()});
-      if (!SetterIsStuck(core, queue.front())) causes.push_back(waiting.back());
-    }
-  }
-  for (const auto& [core, event] : causes.empty() ? waiting : causes) ReportStuck(core, *event);
-  bool stuck = !waiting.empty();
+  bool stuck = ReportStuck();
   for (int core = 0; core < kCores; ++core) {
     const CoreState& state = cores_[core];
     if (state.pending == nullptr || stuck) continue;
@@ -407,20 +407,27 @@ void Run::Finish() {
     stuck = true;
   }
   if (stuck) return;
-  auto left = [&](const std::map<int, Flag>& flags, const char* what) {
-    for (const auto& [key, flag] : flags) {
-      if (flag.tokens.empty()) continue;
-      const Token& token = flag.tokens.front();
-      Finding finding{"left set"};
-      finding.message = std::string(what) + " " + std::to_string(key % 64) +
-                        " is set when the kernel ends: nobody waits for it";
-      finding.first = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
-      finding.supply = "the wait for it, after this set; or no set here";
-      Report(std::move(finding));
-    }
+  auto left = [&](const Token& token, const std::string& name, const std::string& wait) {
+    Finding finding{"left set"};
+    finding.message = name + " is set when the kernel ends: nobody waits for it";
+    finding.first = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
+    finding.supply = wait + " after this set, or no set here";
+    Report(std::move(finding));
   };
-  left(flags_, "flag");
-  left(cross_flags_, "cross-core flag");
+  for (const auto& [key, flag] : flags_) {
+    if (flag.tokens.empty()) continue;
+    const Token& token = flag.tokens.front();
+    const Instruction& set = *token.instruction;
+    const int id = key % kMostIds;
+    left(token, FlagName(id, set.pipe, set.peer), WaitCall(id, set.pipe, set.peer));
+  }
+  for (const auto& [key, flag] : cross_flags_) {
+    if (flag.tokens.empty()) continue;
+    const int id = key % kMostIds, from = key / kMostIds / kCores, to = key / kMostIds % kCores;
+    left(flag.tokens.front(), CrossName(id),
+         "cross_core_wait_flag with id " + std::to_string(id + (from == 2 ? kCrossFlagIds : 0)) +
+             " by " + NameOf(static_cast<Core>(to)));
+  }
   for (const auto& [key, tokens] : arrivals_) {
     if (tokens.empty()) continue;
     const Token& token = tokens.front();

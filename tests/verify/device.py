@@ -109,6 +109,16 @@ def write(element: int | PrimExpr) -> Stmt:
     return tirx.BufferStore(_TILES, tirx.const(1.0, "float32"), [element])
 
 
+def again() -> Stmt:
+    """``continue``: the rest of the turn is left out."""
+    return tirx.Evaluate(tirx.Call("void", Op.get("tirx.continue_loop"), []))
+
+
+def element(index: PrimExpr) -> PrimExpr:
+    """A number of X, which must not be written."""
+    return tirx.BufferLoad(tirx.decl_buffer([1 << 20], "int32", "X", X), [index])
+
+
 def opaque(name: str) -> Stmt:
     return tirx.Evaluate(tirx.Call("void", Op.get("tirx.call_extern"), [tirx.StringImm(name)]))
 
@@ -128,7 +138,7 @@ def packed(*stmts: tuple[Stmt, Stmt]) -> tuple[PrimFunc, PrimFunc]:
     )
 
 
-_BUFFERS = [_handle(name, "shared.dyn") for name in ("a", "b")]
+_BUFFERS = [_handle(name, "shared.dyn") for name in ("a", "b", *(f"c{i}" for i in range(63)))]
 
 
 def placed(
@@ -155,6 +165,16 @@ def _inside(element: int | PrimExpr) -> int | PrimExpr:
     if isinstance(element, int):
         return min(max(element, 0), TILE // 4)
     return tirx.max(tirx.min(element, TILE // 4), 0)
+
+
+def number(buffer: int, place: int) -> tuple[PrimExpr, PrimExpr]:
+    """The first number in a buffer that is packed at tile ``place``; after packing, and before."""
+
+    def read(data: Var, offset: int) -> PrimExpr:
+        numbers = tirx.decl_buffer([16 * TILE // 4], "int32", data.name, data)
+        return tirx.BufferLoad(numbers, [tirx.IntImm("int32", offset)])
+
+    return read(_UB, place * TILE // 4), read(_BUFFERS[buffer], 0)
 
 
 def _pointer(data: Var, tile: int | PrimExpr, rights: int) -> PrimExpr:

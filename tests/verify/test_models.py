@@ -6,11 +6,13 @@ No postponed annotations: see ``examples``.
 import pytest
 import tilelang.ascend.language as T
 from tvm import tirx
-from tvm.tirx import Var
+from tvm.tirx import Stmt, Var
 from tvm.tirx import floormod as mod
 
 from tests.verify.device import (
     Y,
+    again,
+    barrier,
     cross_set,
     cross_wait,
     either,
@@ -18,7 +20,10 @@ from tests.verify.device import (
     kernel,
     load,
     loop,
+    number,
     opaque,
+    packed,
+    placed,
     seq,
     set_flag,
     store,
@@ -27,7 +32,7 @@ from tests.verify.device import (
 )
 from tests.verify.lowered import device, stock
 from tests.verify.mutate import mutants
-from tilelang_ascend_sched.verify import NOT_PROVEN, PROVEN, REFUSED, verify
+from tilelang_ascend_sched.verify import NOT_PROVEN, PROVEN, REFUSED, VerifyReport, verify
 
 N = Var("n", "int32")
 
@@ -82,13 +87,13 @@ def moving_pointer():
 
 @pytest.mark.parametrize("build", [gather, moving_pointer])
 def test_vector_addresses_stay_in_their_buffer(build):
-    func, unpacked = stock(build)
-    report = verify(func, unpacked=unpacked)
+    lowered = stock(build)
+    report = lowered.check()
     assert report.verdict == PROVEN, str(report)
     assert any("stay inside their buffers" in text for text in report.assumptions)
-    for mutant in mutants(func):
+    for mutant in mutants(lowered.device):
         if mutant.what == "delete":
-            assert verify(mutant.func, unpacked=unpacked).verdict != PROVEN, str(mutant)
+            assert lowered.check(mutant.func).verdict != PROVEN, str(mutant)
 
 
 def test_flags_between_blocks():
@@ -135,6 +140,30 @@ def test_unknown_mode_and_function_are_named():
     report = verify(kernel(load(0, 0), opaque("user_function")))
     assert report.verdict == NOT_PROVEN
     assert "user_function" in str(report)
+
+
+@pytest.mark.parametrize("end", [[], [again()]], ids=["", "continue"])
+def test_a_loop_reads_its_length_after_every_turn(end):
+    """It is in bytes that the loop itself gives to another buffer."""
+
+    def loaded_over(place: int) -> VerifyReport:
+        length = number(0, 0)
+
+        def loops(which: int) -> Stmt:
+            body = placed(1, place, load_from=1)[which], barrier("PIPE_ALL"), *end
+            return loop(length[which], lambda _: seq(*body))
+
+        ready = handshake("MTE2_S", 0)
+        func, unpacked = packed(
+            placed(0, 0, load_from=0), (ready, ready), (loops(0), loops(1)),
+            placed(1, place, store_to=0),
+        )  # fmt: skip
+        return verify(func, unpacked=unpacked)
+
+    assert loaded_over(1).verdict == PROVEN, str(loaded_over(1))
+    report = loaded_over(0)
+    assert report.verdict != PROVEN
+    assert "shared bytes" in {finding.kind for finding in report.findings}, str(report)
 
 
 I64 = Var("wide", "int64")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 import tilelang  # noqa: F401  # puts tvm on the path
@@ -11,7 +9,8 @@ import tilelang  # noqa: F401  # puts tvm on the path
 from benchmarks.verify import mutations
 from benchmarks.verify.subject import lower
 from examples import WORKLOADS
-from tests.verify.lowered import KERNELS, device, lower_with
+from tests.fuzz.mutants import finish
+from tests.verify.lowered import KERNELS, device, stock
 from tests.verify.mutate import Mutant, mutants, replaced
 from tilelang_ascend_sched.emulator import emulate, launch
 from tilelang_ascend_sched.verify import NOT_PROVEN, PROVEN, REFUSED, verify
@@ -63,10 +62,10 @@ def test_what_is_proven_runs_right(name):
     """The emulator's race check finds nothing in mutants that are proven."""
     workload = KERNELS[name]
     inputs = workload.inputs(np.random.default_rng(1))
+    module = stock(workload.build).module
+    (only,) = launch.lower(workload.build()).launches
     for mutant in survivors(name)[:4]:
-        text = lower_with(workload.build(), partial(replaced, func=mutant.func))
-        parameters = launch.lower(workload.build())
-        (only,) = parameters.launches
+        text = finish(replaced(module, mutant.func))
         arrays = workload.arguments(inputs)
         result = emulate(text, policy="random", seed=3, blocks=only.blocks({}), arguments=arrays)
         assert [str(finding) for finding in result.findings] == [], str(mutant)

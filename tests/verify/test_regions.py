@@ -41,8 +41,7 @@ def test_what_fills_the_rest_of_a_tile_is_apart_for_any_number():
 
 def test_rows_filled_under_a_guard_that_comes_later():
     """``gemm_grouped`` fills rows of a last tile before it knows whether it loads the others."""
-    func, unpacked = small("gemm_grouped")
-    report = verify(func, unpacked=unpacked)
+    report = small("gemm_grouped").check()
     assert report.verdict == PROVEN, str(report)
     assert report.paths < 100
 
