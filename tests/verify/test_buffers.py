@@ -5,8 +5,8 @@ from __future__ import annotations
 import tilelang  # noqa: F401  # puts tvm on the path
 from tvm import tirx
 
-from tests.verify.device import TILE, kernel, load, packed, placed
-from tilelang_ascend_sched.verify import NOT_PROVEN, PROVEN, REFUSED, verify
+from tests.verify.device import TILE, barrier, kernel, load, packed, placed
+from tilelang_ascend_sched.verify import NOT_PROVEN, PROVEN, REFUSED, VerifyReport, verify
 
 
 def test_another_kernel_before_packing():
@@ -24,6 +24,36 @@ def test_a_buffer_with_two_places():
     report = verify(func, unpacked=unpacked)
     assert report.verdict == NOT_PROVEN
     assert f"buffer a lies at byte 0 and at byte {TILE}" in str(report)
+
+
+def in_turn(count: int, late: int = -1) -> VerifyReport:
+    """Buffers in one place, each loaded and stored before the next; ``late`` is stored at last."""
+    ordered = barrier("PIPE_ALL"), barrier("PIPE_ALL")
+    stmts = []
+    for buffer in range(count):
+        stmts += [placed(buffer, 0, load_from=buffer), ordered]
+        if buffer != late:
+            stmts += [placed(buffer, 0, store_to=buffer), ordered]
+    if late >= 0:
+        stmts.append(placed(late, 0, store_to=late))
+    func, unpacked = packed(*stmts)
+    return verify(func, unpacked=unpacked)
+
+
+def test_as_many_buffers_in_one_place_as_are_told_apart():
+    assert in_turn(64).verdict == PROVEN, str(in_turn(64))
+    for late in (0, 62):
+        report = in_turn(64, late)
+        assert report.verdict == REFUSED
+        assert {finding.kind for finding in report.findings} == {"shared bytes"}
+
+
+def test_more_buffers_in_one_place_than_are_told_apart():
+    for report in (in_turn(65), in_turn(65, 63)):
+        assert report.verdict == NOT_PROVEN, str(report)
+        (finding,) = report.findings
+        assert finding.kind == "buffers unknown"
+        assert "65 buffers share bytes with others, and the check tells 64 apart" in finding.message
 
 
 def test_not_given_is_an_assumption():

@@ -342,6 +342,100 @@ def test_on_chip():
     assert finding.buffer == "second"
 
 
+def to_computed_slots(named: str):
+    """Rows are loaded to slots on chip that a tensor tells, and nothing is between the loads."""
+
+    @T.prim_func
+    def to_computed_slots(
+        X: T.Tensor(ROW, "float32"), Order: T.Tensor((ROWS,), "int32"), Y: T.Tensor(ROW, "float32")
+    ):
+        with T.Kernel(1), T.Vector():
+            slots = T.alloc_shared(ROW, "float32")
+            for i in T.serial(ROWS):
+                if named == "slot":
+                    T.assume_no_conflict(slots[Order[i] % ROWS, 0:WIDTH])
+                elif named == "half":
+                    T.assume_no_conflict(slots[Order[i] % ROWS, 0 : WIDTH // 2])
+                elif named == "other":
+                    T.assume_no_conflict(slots[i, 0:WIDTH])
+                T.copy(X[i, 0:WIDTH], slots[Order[i] % ROWS, 0:WIDTH])
+            T.ascend_set_flag("MTE2_MTE3", 0)
+            T.ascend_wait_flag("MTE2_MTE3", 0)
+            T.copy(slots, Y)
+
+    return to_computed_slots
+
+
+def test_computed_address_on_chip():
+    report = check(to_computed_slots("slot"))
+    assert report.verdict == PROVEN, str(report)
+    (text,) = used(report)
+    assert text.startswith("accesses do not conflict where a hint says so: ")
+    assert "slots[Order[i] % 8, 0:64]" in text
+
+
+@pytest.mark.parametrize("named", ["", "half", "other"])
+def test_computed_address_on_chip_that_no_hint_names(named):
+    report = check(to_computed_slots(named))
+    assert report.verdict == REFUSED, str(report)
+    (finding,) = report.findings
+    assert (finding.kind, finding.memory, finding.buffer) == ("race", "UB", "slots")
+    assert finding.inputs == "0 for all that is read from tensors"
+    assert used(report) == []
+
+
+SIDE, HALF = 32, 16
+
+
+def across_cores(named: str):
+    """The Cube stores a product to GM, and both Vector cores load it from there at once."""
+
+    @T.prim_func
+    def across_cores(
+        A: T.Tensor((SIDE, SIDE), "bfloat16"),
+        B: T.Tensor((SIDE, SIDE), "bfloat16"),
+        C: T.Tensor((SIDE, SIDE), "float32"),
+        D: T.Tensor((SIDE, SIDE), "float32"),
+    ):
+        with T.Kernel(1):
+            a = T.alloc_l1((SIDE, SIDE), "bfloat16")
+            b = T.alloc_l1((SIDE, SIDE), "bfloat16")
+            acc = T.alloc_l0c((SIDE, SIDE), "float32")
+            x = T.alloc_shared((HALF, SIDE), "float32")
+            if named == "tensor":
+                T.assume_no_conflict(C)
+            with T.Cube():
+                T.copy(A, a)
+                T.copy(B, b)
+                T.ascend_set_flag("MTE2_MTE1", 0)
+                T.ascend_wait_flag("MTE2_MTE1", 0)
+                T.gemm(a, b, acc, transpose_B=True, clear_accum=True)
+                T.ascend_set_flag("M_FIX", 0)
+                T.ascend_wait_flag("M_FIX", 0)
+                if named == "sides":
+                    T.assume_no_conflict(C[0:SIDE, 0:SIDE], group="rows")
+                T.copy(acc, C)
+            with T.Vector() as aiv:
+                if named == "sides":
+                    T.assume_no_conflict(C[aiv * HALF : aiv * HALF + HALF, 0:SIDE], group="rows")
+                T.copy(C[aiv * HALF : aiv * HALF + HALF, 0:SIDE], x)
+
+    return across_cores
+
+
+def test_across_cores():
+    report = check(across_cores("tensor"))
+    assert report.verdict == PROVEN, str(report)
+    assert "assume_no_conflict(C)" in used(report)[0]
+    report = check(across_cores("sides"))
+    assert report.verdict == PROVEN, str(report)
+    assert "C[0:32, 0:32], C[sid * 16:sid * 16 + 16, 0:32]" in used(report)[0]
+    report = check(across_cores(""))
+    assert report.verdict == REFUSED, str(report)
+    cores = {(finding.first.core, finding.second.core) for finding in report.findings}
+    assert cores == {("AIC", "AIV0")}  # AIV1 runs the same two statements
+
+
 @T.macro
 def store_row(x, Y, row):
     T.copy(x, Y[row, 0:WIDTH])
