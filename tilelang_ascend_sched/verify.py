@@ -41,8 +41,9 @@ class Site:
     """One statement at one turn of its loops.
 
     statement: the instruction's name; file, line: where the user wrote it, if ``relation`` is "at";
-    else a pass or a tile operator made it, next "before" or "after" that line of the user's, or "in"
-    the loop that begins there. "" and 0 if no line is known. turns: loop variables' turns, counted from 0, innermost loop first.
+    else a pass or a tile operator made it, next "before" or "after" that line of the user's, or
+    "in" the loop that begins there. "" and 0 if no line is known. turns: loop variables' turns,
+    counted from 0, innermost loop first.
     """
 
     statement: str
