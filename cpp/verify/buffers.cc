@@ -127,6 +127,33 @@ void SortShared(Buffers* buffers) {
   for (auto& [access, number] : buffers->of) number = place[number];
 }
 
+// An address with a variable for each load on chip that it depends on: of two kernels that match,
+// the accesses of one number have read the same.
+class Unpacked : public ExprMutator {
+ public:
+  explicit Unpacked(const Accesses& accesses) {
+    for (size_t i = 0; i < accesses.found.size(); ++i) {
+      numbers_.try_emplace(accesses.found[i].node, i);
+    }
+  }
+
+  PrimExpr Of(const PrimExpr& offset, std::map<size_t, Var>* loaded) {
+    loaded_ = loaded;
+    return VisitExpr(offset);
+  }
+
+ private:
+  PrimExpr VisitExpr_(const BufferLoadNode* load) final {
+    const auto at = numbers_.find(load);
+    if (at == numbers_.end()) return ExprMutator::VisitExpr_(load);
+    const Var& value = loaded_->try_emplace(at->second, "loaded", load->dtype).first->second;
+    return value.dtype() == load->dtype ? PrimExpr(value) : tvm::ffi::GetRef<PrimExpr>(load);
+  }
+
+  std::unordered_map<const tvm::ffi::Object*, size_t> numbers_;
+  std::map<size_t, Var>* loaded_ = nullptr;
+};
+
 // Fills `all` and `of`; otherwise says why that cannot be done.
 std::string Match(const Accesses& packed, const Accesses& before, Buffers* buffers) {
   if (packed.found.size() != before.found.size()) {
@@ -134,6 +161,8 @@ std::string Match(const Accesses& packed, const Accesses& before, Buffers* buffe
            std::to_string(before.found.size()) + " before packing";
   }
   tvm::arith::Analyzer analyzer;
+  Unpacked of_packed(packed), of_before(before);
+  std::map<size_t, Var> loaded;
   std::unordered_map<const VarNode*, int> numbers;
   for (size_t i = 0; i < packed.found.size(); ++i) {
     const Access& now = packed.found[i];
@@ -142,7 +171,8 @@ std::string Match(const Accesses& packed, const Accesses& before, Buffers* buffe
     const std::string moved = "an access to buffer " + name + " is another one after packing";
     if (now.bits != old.bits || now.offset.dtype() != old.offset.dtype()) return moved;
     if (SpaceOf(now.data) != SpaceOf(old.data)) return moved;
-    const PrimExpr difference = analyzer.Simplify(now.offset - old.offset);
+    const PrimExpr difference =
+        analyzer.Simplify(of_packed.Of(now.offset, &loaded) - of_before.Of(old.offset, &loaded));
     const auto* elements = difference.as<IntImmNode>();
     if (elements == nullptr || elements->value * now.bits % 8 != 0) return moved;
     const int64_t begin = elements->value * now.bits / 8;

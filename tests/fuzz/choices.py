@@ -29,11 +29,11 @@ class Choices:
     def __init__(self, rng: random.Random, name: str, unknowns: int) -> None:
         self.rng = rng
         self.name = name
-        self.cores = rng.choices(("vector", "mix", "cube"), (5, 4, 2))[0]
+        self.cores = rng.choices(("vector", "mix", "cube"), (10, 8, 5))[0]
         self.rows = 16 if self.cores == "mix" else rng.choice((1, 2, 4))
         self.blocks = 2 if self.chance(0.25) else 1
-        self.dynamic = self.chance(0.35)
-        self.scheduled = self.chance(0.9)
+        self.dynamic = self.chance(0.4)
+        self.scheduled = self.chance(0.87)
         self.own_l0 = self.cores != "vector" and self.chance(0.3)
         self.buffers = self.make_buffers()
         self.flat = {b.name for b in self.buffers if b.kind == UB and self.chance(0.2)}
@@ -63,16 +63,20 @@ class Choices:
 
     def make_buffers(self) -> tuple[Buffer, ...]:
         counts = {
-            "vector": {UB: self.rng.randint(1, 4), INT: self.rng.randint(0, 1)},
+            "vector": {UB: self.rng.randint(1, 4), INT: self.rng.choice((0, 1, 1))},
             "cube": {L1A: self.rng.randint(1, 2), L1B: 1, L0C: self.rng.randint(1, 2)},
-            "mix": {UB: self.rng.randint(1, 3), L1A: 1, L1B: 1, L0C: 1, HALF: 1},
+            "mix": {
+                UB: self.rng.randint(1, 3),
+                **dict.fromkeys((L1A, L1B, L0C, HALF), 1),
+                INT: self.rng.randint(0, 1),
+            },
         }[self.cores]
         made = [
             Buffer(f"{kind}{number}", kind, versions=self.versions(kind), turned=self.turned(kind))
             for kind, count in counts.items()
             for number in range(count)
         ]
-        if self.cores != "cube" and self.chance(0.3):
+        if self.cores != "cube" and self.chance(0.4):
             made.append(Buffer("ring", UB, ring=self.rng.randint(2, 3)))
         return tuple(made)
 
@@ -95,6 +99,10 @@ class Choices:
 
     def names(self, kind: str) -> list[str]:
         return [b.name for b in self.buffers if b.kind == kind and not b.ring]
+
+    def asked(self) -> list[str]:
+        """Integers that may decide what all cores do: the Cube does not read UB."""
+        return self.names(INT) if self.cores == "vector" else []
 
     def name_of(self, kind: str) -> str:
         return self.rng.choice(self.names(kind))

@@ -90,6 +90,9 @@ def _of(program: Program, stmt: Stmt, depth: int) -> set[str]:
         case Vec():
             found = {"SIMD body" if stmt.simd else "SIMT body"}
             found |= {"slice of a buffer"} if stmt.part != program.whole else set()
+            found |= {"SIMT guard on data"} if stmt.positive else set()
+            if stmt.shift is not None:
+                found.add("scatter" if stmt.scatters else "gather")
             return found | _operand(stmt.target) | _dynamic("value", stmt.constant)
         case Gemm():
             return {"GEMM cleared by a condition" if isinstance(stmt.clear, Condition) else "GEMM"}

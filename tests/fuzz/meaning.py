@@ -84,7 +84,7 @@ def run(program: Program, arrays: dict[str, np.ndarray], n: int) -> dict[str, np
 
 
 class Unwritten(Exception):
-    """A slot of a ring is used that nothing has filled."""
+    """A slot of a ring is used that nothing has filled, or a variable that nothing has set."""
 
 
 @dataclass
@@ -161,6 +161,8 @@ class _Block:
                     value = int(self.tensors[tensor][self._value(index)])
                 case UbCell(buffer, element):
                     value = int(self.memory[buffer][0][element])
+                case _ if atom not in self.variables:
+                    raise Unwritten(atom)
                 case _:
                     value = self.variables[atom]
             total += factor * value
@@ -214,16 +216,22 @@ class _Block:
             target[rows, _columns(stmt.part)] = _cut(tile[half], stmt.part)
 
     def _vec(self, stmt: Vec) -> None:
-        target = self._tile(stmt.target)
+        target, part = self._tile(stmt.target), stmt.part
+        rows, columns = np.mgrid[part.row : part.row + part.rows, _columns(part)]
+        shift = self._value(Expr(((1, stmt.shift),))) if stmt.shift is not None else 0
+        moved = (rows, (columns + shift) % WIDTH)
+        to, place = (moved, (rows, columns)) if stmt.scatters else ((rows, columns), moved)
         for half in range(self.program.halves):
-            out = _cut(target[half], stmt.part)
-            result = np.full(out.shape, self._value(stmt.constant), np.float32)
+            result = np.full(rows.shape, self._value(stmt.constant), np.float32)
+            where = np.ones(rows.shape, bool)
             if stmt.source is not None:
-                source = self._filled(stmt.source)
-                result += _cut(source[half], stmt.part) * np.float32(stmt.factor)
+                source = self._filled(stmt.source)[half][place]
+                result += source * np.float32(stmt.factor)
+                where = source > 0 if stmt.positive else where
+            before = target[half][to]
             if stmt.adds:
-                result += out
-            out[:] = np.clip(result, -LIMIT, LIMIT)
+                result += before
+            target[half][to] = np.where(where, np.clip(result, -LIMIT, LIMIT), before)
 
 
 def _cut(tile: np.ndarray, part: Part) -> np.ndarray:

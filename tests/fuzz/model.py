@@ -126,7 +126,9 @@ class Store:
 class Vec:
     """``target = cut(source * factor + target + constant)`` on a part, in SIMT or SIMD.
 
-    adds: whether the target is read. source: None for ``target = cut(constant)``.
+    adds: whether the target is read. source: None for ``target = cut(constant)``. positive: only
+    where the source is. shift: the source's columns are read from so far on, around the end of the
+    row; or the target's written there, if ``scatters``. All three are for SIMT.
     """
 
     simd: bool
@@ -136,6 +138,9 @@ class Vec:
     adds: bool
     constant: Expr
     part: Part
+    positive: bool = False
+    shift: UbCell | None = None
+    scatters: bool = False
 
 
 @dataclass(frozen=True)

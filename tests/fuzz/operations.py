@@ -7,6 +7,8 @@ from collections.abc import Callable
 from tests.fuzz.choices import Choices
 from tests.fuzz.model import (
     HALF,
+    INT,
+    INTS,
     L0C,
     L1A,
     L1B,
@@ -28,6 +30,7 @@ from tests.fuzz.model import (
     Task,
     ToL1,
     ToUb,
+    UbCell,
     Vec,
 )
 
@@ -40,15 +43,15 @@ class Operations(Choices):
             self.load: 4,
             self.vec: 6,
             self.store: 4,
-            self.task: 1,
+            self.task: 2,
             self.conflict: 1,
         }
         if self.loops and any(b.ring for b in self.buffers):
-            vector |= {self.ring_step: 4}
+            vector |= {self.ring_step: 12 if self.loops[-1][0].startswith("w") else 5}
         if self.cores == "vector" and self.loops:
-            vector |= {self.permuted_store: 1}
+            vector |= {self.permuted_store: 3}
         if self.blocks > 1:
-            vector |= {self.per_core: 1}
+            vector |= {self.per_core: 2}
         cube: dict[Callable[[], list[Stmt]], int] = {
             self.load_operand: 3,
             self.gemm: 5,
@@ -112,18 +115,26 @@ class Operations(Choices):
         part = self.part()
         if simd and part.columns != WIDTH:
             part = self.whole
-        before = self.ensure(source)
-        if adds or part != self.whole:
+        positive = not simd and self.chance(0.15)
+        shift, scatters, before = None, False, self.ensure(source)
+        if not simd and name != source and self.names(INT) and self.chance(0.6):
+            integers = self.name_of(INT)
+            before += self.ensure(integers)
+            shift, scatters = UbCell(integers, self.rng.randrange(INTS)), self.chance(0.5)
+            # TileLang fails to vectorize such a store, which it does not try under a guard.
+            positive = positive or scatters
+        if adds or positive or part != self.whole:
             before += self.ensure(name)
         self.defined.add(name)
         constant = Expr(constant=self.rng.randint(-2, 2))
-        if not simd and self.dynamic and self.chance(0.15):
+        if not simd and self.dynamic and self.chance(0.3):
             constant = Expr(((1, "n"),))
         elif not simd and self.loops and self.chance(0.2):
             constant = Expr(((1, self.loops[-1][0]),))
         target, operand = self.ref(name, part), self.ref(source, part)
         factor = self.rng.choice((-1, 1, 2))
-        return [*before, Vec(simd, target, operand, factor, adds, constant, part)]
+        made = Vec(simd, target, operand, factor, adds, constant, part, positive, shift, scatters)
+        return [*before, made]
 
     def task(self) -> list[Stmt]:
         if not self.scheduled or len(self.names(UB)) < 2:
@@ -174,7 +185,7 @@ class Operations(Choices):
     def ring_step(self) -> list[Stmt]:
         """A slot is filled and used: by the loop's variable, or by one that counts slots."""
         (ring,) = (b for b in self.buffers if b.ring)
-        if self.chance(0.35):
+        if self.chance(0.45):
             slot = self.variable("v")
             self.indices.append(slot)
             turn = Assign(slot, Expr(((1, slot),), 1, ring.ring))

@@ -110,6 +110,10 @@ def _instead(stmt: Stmt) -> Iterator[Body]:
                 yield (replace(stmt, constant=Expr()),)
             if stmt.simd:
                 yield (replace(stmt, simd=False),)
+            if stmt.shift is not None:
+                yield (replace(stmt, shift=None, scatters=False),)
+            if stmt.positive:
+                yield (replace(stmt, positive=False),)
 
 
 def _simpler_slots(slot: Expr) -> Iterator[Expr]:

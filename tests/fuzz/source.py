@@ -175,7 +175,7 @@ class _Writer:
                 *_on("Vector", [_flag("wait", "S", DONE)]),
             ]
         kinds = {self.program.buffer(ref.buffer).kind for ref in refs(stmt)}
-        return _on("Vector" if kinds & {UB, HALF} else "Cube", lines)
+        return _on("Vector" if kinds & {UB, HALF, INT} else "Cube", lines)
 
     def _loop(self, stmt: Loop) -> list[str]:
         extent = expression(stmt.extent)

@@ -41,6 +41,7 @@ from tests.fuzz.model import (
     ToUb,
     UbCell,
     Vec,
+    While,
 )
 
 ROW = Part(0, 1, 0, WIDTH)
@@ -227,3 +228,49 @@ def test_hand_overs_without_a_schedule_are_counted_by_their_waits(tmp_path: Path
     program = Program("hand_overs", "mix", 16, 1, "float16", False, True, False, (), buffers, body)
     (outcome,) = judge([program], tmp_path, "ours")
     assert outcome.kind == RIGHT, outcome.detail
+
+
+def given_away(name: str, *, counted: bool, read_after: bool) -> Program:
+    """A tile filled before a loop and read at every turn, before the loop fills another one."""
+    first, second = Ref("first"), Ref("second")
+    work = (
+        Store(first, "Y", Expr(((1, "i"),)), ROW),
+        Vec(False, second, None, 0, False, Expr(constant=1), ROW),
+        Store(second, "Y", Expr(((1, "i"),), 4), ROW),
+    )
+    turns = Expr(constant=2)
+    loop = Loop("i", "serial", turns, work) if counted else While("i", turns, work)
+    after = (Store(first, "Y", Expr((), 2), ROW),) if read_after else ()
+    buffers = (Buffer("first", UB), Buffer("second", UB))
+    program = one_row(name, Load(first, "X", Expr(), ROW), loop, *after, buffers=buffers)
+    return replace(program, scheduled=False)
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_a_tile_that_the_next_turn_reads_has_given_away_its_bytes(
+    counted: bool, tmp_path: Path
+) -> None:
+    """TileLang's packing without a schedule looks for later statements, not for later turns."""
+    wrong = given_away("given_away", counted=counted, read_after=False)
+    kept = given_away("kept", counted=counted, read_after=True)
+    assert exclusions.excluded(wrong) and exclusions.excluded(wrong, ours("ours"))
+    assert not exclusions.excluded(kept)
+    assert not exclusions.excluded(replace(wrong, scheduled=True))
+    outcome, right = judge([wrong, kept], tmp_path, "stock")
+    assert outcome.kind == AGREED_WRONG, outcome.detail
+    assert "second replaces what buffer first still needs" in outcome.detail
+    assert right.kind == RIGHT, right.detail
+
+
+def test_an_address_that_vector_code_reads_is_the_same_before_packing(tmp_path: Path) -> None:
+    """The check knew no two addresses to be one if they were made of loads on chip."""
+    integers = Load(Ref("int0"), "U", Expr(), ROW)
+    load, store = Load(Ref("a"), "X", Expr(), ROW), Store(Ref("b"), "Y", Expr(), ROW)
+    for scatters in (False, True):
+        turned = Vec(False, Ref("b"), Ref("a"), 2, False, Expr(), ROW)
+        turned = replace(turned, shift=UbCell("int0", 3), scatters=scatters, positive=scatters)
+        body = (integers, load, Load(Ref("b"), "X", Expr((), 1), ROW), turned, store)
+        buffers = (Buffer("a", UB), Buffer("b", UB), Buffer("int0", INT))
+        program = one_row(f"turned_{scatters:d}", *body, buffers=buffers)
+        (outcome,) = judge([program], tmp_path, "ours")
+        assert outcome.kind == RIGHT, outcome.detail

@@ -23,7 +23,8 @@ EVERY = {
     "else", "load of what was stored", "loop pipelined", "loop serial", "loop unroll", "loop while",
     "manual ring", "nested loop", "sibling loops", "no schedule, vector", "no schedule, mix",
     "no schedule, cube", "scalar read of GM",
-    "scalar read of UB", "two blocks", "versions asked for",
+    "scalar read of UB", "two blocks", "versions asked for", "SIMT guard on data", "gather",
+    "scatter",
 }  # fmt: skip
 
 

@@ -157,28 +157,37 @@ class Operations:
         copy = "dual_copy" if split else "copy"
         return f"T.{copy}({self._operand(stmt.source, stmt.part)}, {region})"
 
-    def _parallel(self, part: Part, assign: str) -> list[str]:
+    def _parallel(self, part: Part, *body: str) -> list[str]:
         loop = f"for r, c in T.Parallel({part.rows}, {part.columns}):"
         if self.one_row:
             loop = f"for c in T.Parallel({part.columns}):"
-        return [f"with T.SimtVF(threads={THREADS}):", f"    {loop}", f"        {assign}"]
+        return [f"with T.SimtVF(threads={THREADS}):", f"    {loop}", *indent(list(body), 2)]
 
     def _simt(self, stmt: Vec) -> list[str]:
         part = stmt.part
         row = f"r + {part.row}" if part.row else "r"
         column = f"c + {part.column}" if part.column else "c"
         constant = stmt.constant
+        to = place = column
+        if stmt.shift is not None:
+            moved = f"({column} + {stmt.shift.buffer}[{stmt.shift.element}]) % {WIDTH}"
+            to, place = (moved, column) if stmt.scatters else (column, moved)
+        target = self._element(stmt.target, row, to)
         terms = []
         if stmt.source is not None:
-            terms.append(f"{self._element(stmt.source, row, column)} * T.float32({stmt.factor})")
+            source = self._element(stmt.source, row, place)
+            terms.append(f"{source} * T.float32({stmt.factor})")
         if stmt.adds:
-            terms.append(self._element(stmt.target, row, column))
+            terms.append(target)
         if constant.terms:
             terms.append(f"T.cast({expression(constant)}, T.float32)")
         else:
             terms.append(f"T.float32({constant.constant})")
         value = f"T.min(T.max({' + '.join(terms)}, T.float32({-LIMIT})), T.float32({LIMIT}))"
-        return self._parallel(part, f"{self._element(stmt.target, row, column)} = {value}")
+        lines = [f"{target} = {value}"]
+        if stmt.positive:
+            lines = [f"if {source} > T.float32(0):", *indent(lines)]
+        return self._parallel(part, *lines)
 
     def _simd(self, stmt: Vec) -> list[str]:
         target = self._element(stmt.target, f"r + {stmt.part.row}", "0")

@@ -120,9 +120,10 @@ def _accesses(program: Program, stmt: Stmt, first: frozenset[str]) -> tuple[set[
             return {stmt.source.buffer} | _cells(stmt.slot), set()
         case Vec():
             reads = {stmt.source.buffer} if stmt.source else set()
-            if stmt.adds or stmt.part != program.whole:
+            if stmt.adds or stmt.positive or stmt.part != program.whole:
                 reads.add(stmt.target.buffer)
-            return reads | _cells(stmt.constant), {stmt.target.buffer}
+            shift = {stmt.shift.buffer} if stmt.shift is not None else set()
+            return reads | shift | _cells(stmt.constant), {stmt.target.buffer}
         case Narrow():
             return {stmt.source.buffer}, {stmt.target.buffer}
         case Gemm():
