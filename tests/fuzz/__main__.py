@@ -1,6 +1,6 @@
 """``python -m tests.fuzz``: a long run, in processes of their own so that a crash is one outcome.
 
-Prints every disagreement, then counts by outcome and by feature.
+Prints every disagreement, then counts by outcome and by feature; or those of earlier logs.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
+
+from tests.fuzz.counts import Counts
 
 AT_ONCE = 8
 """Programs that are compiled together."""
@@ -24,6 +25,7 @@ A_PROCESS = 64
 """Programs that one process tries."""
 SECONDS = 120
 """Of CPU that a process may take over programs compiled together; only against hanging."""
+_LOG = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -31,36 +33,43 @@ SECONDS = 120
 @click.option("--seed", default=0, help="Of the first program; the others follow.")
 @click.option("--passes", default="ours", help="As in tl.ascend_sched.passes; or stock, or mixed.")
 @click.option("--mutants", default=0, help="Changed kernels to try for each program.")
-@click.option("--log", type=click.Path(path_type=Path), help="Also append outcomes, as JSON lines.")
+@click.option("--log", type=_LOG, help="Also append outcomes, as JSON lines.")
+@click.option("--sum", "logs", multiple=True, type=_LOG, help="Only count what these logs say.")
 @click.option("--small", is_flag=True, help="Show the smallest program with the seed's outcome.")
 @click.option("--worker", default=0, hidden=True, help="Be a process that tries as many at once.")
 def main(
-    programs: int, seed: int, passes: str, mutants: int, log: Path | None, small: bool, worker: int
+    programs: int,
+    seed: int,
+    passes: str,
+    mutants: int,
+    log: Path | None,
+    logs: tuple[Path, ...],
+    small: bool,
+    worker: int,
 ) -> None:
     """Try random kernels and compare what the check, the emulator and numpy say."""
     if small:
         return _show_small(seed, passes)
     if worker:
         return _work(range(seed, seed + programs), passes, mutants, worker)
-    from tests.fuzz.judge import AGREED
+    from tests.fuzz.judge import AGREED, UNDECIDED
 
-    outcomes: Counter[str] = Counter()
-    tried: Counter[str] = Counter()
+    counts = Counts()
+    if logs:
+        for line in map(json.loads, "".join(each.read_text() for each in logs).splitlines()):
+            counts.add(line)
+            if line["kind"] not in (*AGREED, *UNDECIDED):
+                print(f"{line['name']} ({line['passes']}): {line['kind']}")
+        return print(counts.table())
     for line in _outcomes(range(seed, seed + programs), passes, mutants):
-        outcomes[line["kind"]] += 1
-        tried.update(line["features"])
+        counts.add(line)
         if line["kind"] not in AGREED:
             words = f"{line['name']} ({line['passes']}): {line['kind']}\n{line['detail']}"
             print(words, flush=True)
         if log is not None:
             with log.open("a") as file:
                 file.write(json.dumps(line) + "\n")
-    print("\noutcomes")
-    for kind, number in outcomes.most_common():
-        print(f"{number:7} {kind}")
-    print("\nfeatures, in programs")
-    for name, number in sorted(tried.items()):
-        print(f"{number:7} {name}")
+    print(f"\n{counts.table()}")
 
 
 def _outcomes(seeds: range, passes: str, mutants: int) -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.fuzz import meaning
+from tests.fuzz.counts import MUTANT
 from tests.fuzz.execute import Batch
 from tests.fuzz.lowering import Lowered, Refused, lower
 from tests.fuzz.model import SLOTS, Program
@@ -35,10 +36,10 @@ MISSED = "proven, but runs wrong"
 WRONG_NUMBERS = "wrong numbers without a race"
 UNPROVEN = "not proven"
 REFUSED_KERNEL = "refused by the compiler"
-AGREED = (RIGHT, WARNED, f"mutant {RIGHT}", f"mutant {AGREED_WRONG}")
+AGREED = (RIGHT, WARNED, MUTANT + RIGHT, MUTANT + AGREED_WRONG)
 """Nothing to explain. A program may be wrong as it was lowered only if InsertSync itself was not
 sure of its flags; a mutant may be wrong."""
-UNDECIDED = (UNPROVEN, f"mutant {UNPROVEN}", REFUSED_KERNEL)
+UNDECIDED = (UNPROVEN, MUTANT + UNPROVEN, REFUSED_KERNEL)
 """Nothing that contradicts anything."""
 
 
@@ -130,7 +131,7 @@ def compare(trial: Trial, report: VerifyReport, what: str = "", *, warned: bool 
         wrong = trial.complaints(spoken_of(program, report))
     kind = _kind(report.verdict, wrong)
     if what:
-        kind = f"mutant {kind}"
+        kind = MUTANT + kind
     elif kind == AGREED_WRONG and warned:
         kind = WARNED
     said = "\n".join(filter(None, [what, str(report), *wrong[:4]]))

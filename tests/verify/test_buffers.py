@@ -56,6 +56,22 @@ def test_more_buffers_in_one_place_than_are_told_apart():
         assert "65 buffers share bytes with others, and the check tells 64 apart" in finding.message
 
 
+def place_in_itself(element: int) -> tirx.PrimFunc:
+    """A buffer that is written where one of its own elements says."""
+    buffer = tirx.decl_buffer([64], "float32", "a", scope="shared.dyn")
+    place = tirx.floormod(tirx.Cast("int32", tirx.BufferLoad(buffer, [element])), 64)
+    store = tirx.BufferStore(buffer, tirx.const(0.0, "float32"), [place])
+    body = tirx.SeqStmt([tirx.AllocBuffer(buffer), store])
+    return tirx.PrimFunc([], body).with_attr("global_symbol", "kernel")
+
+
+def test_an_address_made_of_loads_is_the_same_if_they_are():
+    assert verify(place_in_itself(1), unpacked=place_in_itself(1)).verdict == PROVEN
+    report = verify(place_in_itself(1), unpacked=place_in_itself(2))
+    assert report.verdict == NOT_PROVEN
+    assert "buffer a lies at byte 0 and at byte -4" in str(report)
+
+
 def test_not_given_is_an_assumption():
     func, unpacked = packed(placed(0, 0, load_from=0))
     shared = "no two live buffers share bytes"
