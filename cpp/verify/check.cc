@@ -43,7 +43,14 @@ std::string TextOf(const std::map<Symbol, int64_t>& inputs, const Program& progr
 
 // Walks the path once more with numbers for all inputs. What goes wrong then goes wrong.
 std::vector<Finding> Confirm(const Search& search, const Path& path, int64_t* events) {
-  for (const auto& inputs : path.Witnesses()) {
+  std::vector<std::map<Symbol, int64_t>> tried = path.Witnesses();
+  // What was not asked for may still decide what is touched.
+  const std::map<Symbol, int64_t> best = tried.front();
+  for (const int64_t number : {0, 1, 64, 1000}) {
+    const auto completed = search.symbols->Completed(best, number);
+    if (std::find(tried.begin(), tried.end(), completed) == tried.end()) tried.push_back(completed);
+  }
+  for (const auto& inputs : tried) {
     Limits limits = search.limits;
     limits.events = kConcreteEvents;
     Search concrete{search.program, search.periods, search.rates, search.symbols, limits, {}, 0};

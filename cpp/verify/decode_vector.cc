@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "verify/decode.h"
+#include "verify/guards.h"
 
 namespace tilelang_ascend_sched::verify {
 
@@ -31,7 +32,10 @@ struct Dimension {
 
 class VectorFunction : public StmtExprVisitor {
  public:
-  explicit VectorFunction(Decoder* decoder) : decoder_(*decoder) {}
+  explicit VectorFunction(Decoder* decoder)
+      : decoder_(*decoder), guards_(inner_, [decoder](const VarNode* data) {
+          return decoder->slots_.count(data) != 0;
+        }) {}
 
   std::vector<AccessPattern> accesses;
   std::string not_modelled;
@@ -57,20 +61,59 @@ class VectorFunction : public StmtExprVisitor {
     const auto* minimum = loop->min.as<IntImmNode>();
     const auto bound = analyzer_.const_int_bound(loop->extent);
     const bool bounded = minimum != nullptr && bound->max_value < kUnbounded;
-    const bool exact = bounded && loop->extent.as<IntImmNode>() != nullptr;
+    const auto* extent = loop->extent.as<IntImmNode>();
+    const bool exact = bounded && extent != nullptr;
+    if (exact && extent->value <= 0) return;
     Enter(loop->loop_var, bounded ? minimum->value : 0, bounded ? bound->max_value : -1);
-    Inner& inner = inner_[loop->loop_var.get()];
+    InnerVariable& inner = inner_[loop->loop_var.get()];
     inner.exact = exact;
     if (bounded && !exact && !DependsOnInner(loop->extent)) {
       inner.exact = true;
       inner.exact_count = decoder_.Compile(loop->extent);
     }
+    const size_t outer = guards_.size();
+    if (!exact) Push(loop->extent > 0, true);
     StmtExprVisitor::VisitStmt_(loop);
+    guards_.Cut(outer);
+  }
+
+  void VisitStmt_(const WhileNode* loop) final {
+    VisitExpr(loop->condition);
+    Under(loop->condition, true, [&] { VisitStmt(loop->body); });
   }
 
   void VisitStmt_(const BindNode* bind) final {
     bound_[bind->var.get()] = bind->value;
     StmtExprVisitor::VisitStmt_(bind);
+  }
+
+  template <typename Visit>
+  void Under(const PrimExpr& condition, bool holds, Visit visit) {
+    const size_t outer = guards_.size();
+    Push(condition, holds);
+    visit();
+    guards_.Cut(outer);
+  }
+
+  void Push(const PrimExpr& condition, bool holds) { guards_.Push(Resolved(condition), holds); }
+
+  // `expr` without variables that are bound inside of the function.
+  PrimExpr Resolved(const PrimExpr& expr) const {
+    return Substitute(expr, [this](const Var& var) -> tvm::ffi::Optional<PrimExpr> {
+      const auto at = bound_.find(var.get());
+      if (at == bound_.end()) return std::nullopt;
+      return Resolved(at->second);
+    });
+  }
+
+  void VisitExpr_(const AndNode* both) final {
+    VisitExpr(both->a);
+    Under(both->a, true, [&] { VisitExpr(both->b); });
+  }
+
+  void VisitExpr_(const OrNode* either) final {
+    VisitExpr(either->a);
+    Under(either->a, false, [&] { VisitExpr(either->b); });
   }
 
   void VisitStmt_(const IfThenElseNode* branch) final {
@@ -83,19 +126,20 @@ class VectorFunction : public StmtExprVisitor {
     const auto* var = left.defined() ? left.as<VarNode>() : nullptr;
     const auto* limit = right.defined() ? right.as<IntImmNode>() : nullptr;
     auto at = var == nullptr ? inner_.end() : inner_.find(var);
-    if (at != inner_.end() && limit != nullptr) {
-      const Inner saved = at->second;
-      at->second.count = equal ? 1 : std::min(saved.count, limit->value);
+    const bool narrows = at != inner_.end() && limit != nullptr && at->second.count > 0 &&
+                         at->second.exact && at->second.exact_count == kNone;
+    if (narrows) {
+      const InnerVariable saved = at->second;
+      const int64_t before = std::clamp<int64_t>(limit->value - saved.minimum, 0, saved.count);
+      at->second.count = less ? before : before < saved.count && limit->value >= saved.minimum;
       if (equal) at->second.minimum = limit->value;
-      VisitStmt(branch->then_case);
+      if (at->second.count > 0) VisitStmt(branch->then_case);
       inner_[var] = saved;
     } else {
-      const bool saved = guarded_;
-      guarded_ = guarded_ || OnlyInner(branch->condition);
-      VisitStmt(branch->then_case);
-      guarded_ = saved;
+      Under(branch->condition, true, [&] { VisitStmt(branch->then_case); });
     }
-    if (branch->else_case.has_value()) VisitStmt(branch->else_case.value());
+    if (!branch->else_case.has_value()) return;
+    Under(branch->condition, false, [&] { VisitStmt(branch->else_case.value()); });
   }
 
   void VisitStmt_(const BufferStoreNode* store) final {
@@ -119,7 +163,12 @@ class VectorFunction : public StmtExprVisitor {
       const auto* mask = call->args[4].as<IntImmNode>();
       const auto* extent = call->args[3].as<IntImmNode>();
       const int64_t rights = mask == nullptr ? 3 : mask->value;
-      Record(call, extent == nullptr ? -1 : extent->value, (rights & 2) != 0, false);
+      const int64_t elements = extent == nullptr ? -1 : extent->value;
+      Record(call, elements, (rights & 2) != 0, elements);
+    } else if (call->op.same_as(builtin::if_then_else())) {
+      VisitExpr(call->args[0]);
+      Under(call->args[0], true, [&] { VisitExpr(call->args[1]); });
+      Under(call->args[0], false, [&] { VisitExpr(call->args[2]); });
     } else if (call->op.same_as(builtin::address_of())) {
       const auto* load = call->args[0].as<BufferLoadNode>();
       if (load != nullptr) Access(load, load->buffer, load->indices, true);
@@ -129,7 +178,11 @@ class VectorFunction : public StmtExprVisitor {
       const bool scatters = name == "tl.simd.vscatter" || name == "tl.simd.vsstb";
       const bool loads = name.rfind("tl.simd.vld", 0) == 0 && call->args[0].as<BufferLoadNode>();
       if (gathers || scatters || loads) {
-        Anywhere(call->args[scatters ? 1 : 0], scatters);
+        const size_t mask = name == "tl.simd.vgather2" || name == "tl.simd.vgatherb" ? 2
+                            : scatters                                               ? 3
+                                                                                     : SIZE_MAX;
+        const bool some = mask >= call->args.size() || LanesOf(call->args[mask]) != 0;
+        Anywhere(call->args[scatters ? 1 : 0], scatters, some);
         for (size_t i = 0; i < call->args.size(); ++i) {
           if (i != (scatters ? 1u : 0u)) VisitExpr(call->args[i]);
         }
@@ -141,34 +194,30 @@ class VectorFunction : public StmtExprVisitor {
     atomic_ = atomic;
   }
 
+  // How many lanes, from the first on, a mask lets through: all if -1, maybe none if 0.
+  int64_t LanesOf(PrimExpr mask) const {
+    const auto* made = Resolved(mask).as<CallNode>();
+    const auto* op = made == nullptr ? nullptr : made->op.as<tvm::OpNode>();
+    if (op == nullptr || op->name != "tl.simd.pset" || made->args.size() < 2) return 0;
+    const auto* pattern = made->args[1].as<StringImmNode>();
+    const std::string name = pattern == nullptr ? "" : std::string(pattern->value);
+    if (name == "PAT_ALL") return -1;
+    return name.rfind("PAT_VL", 0) == 0 ? std::stoll(name.substr(6)) : 0;
+  }
+
   // A store under a lane mask writes as many lanes as the mask's pattern says.
   void StoreVector(const CallNode* call) {
     const auto* pointer = call->args[0].as<CallNode>();
     if (pointer == nullptr || !pointer->op.same_as(builtin::tvm_access_ptr())) {
-      Anywhere(call->args[0], true);
+      Anywhere(call->args[0], true, LanesOf(call->args[2]) != 0);
       for (size_t i = 1; i < call->args.size(); ++i) VisitExpr(call->args[i]);
       return;
     }
     const auto* extent = pointer->args[3].as<IntImmNode>();
     int64_t lanes = extent == nullptr ? -1 : extent->value;
-    bool exact = false;
-    PrimExpr mask = call->args[2];
-    if (const auto* var = mask.as<VarNode>()) {
-      auto at = bound_.find(var);
-      if (at != bound_.end()) mask = at->second;
-    }
-    const auto* made = mask.as<CallNode>();
-    const auto* op = made == nullptr ? nullptr : made->op.as<tvm::OpNode>();
-    if (op != nullptr && op->name == "tl.simd.pset" && made->args.size() > 1) {
-      const auto* pattern = made->args[1].as<StringImmNode>();
-      const std::string name = pattern == nullptr ? "" : std::string(pattern->value);
-      if (name == "PAT_ALL") exact = true;
-      if (name.rfind("PAT_VL", 0) == 0) {
-        lanes = std::min<int64_t>(lanes, std::stoll(name.substr(6)));
-        exact = true;
-      }
-    }
-    Record(pointer, lanes, true, !exact && lanes != 1);
+    const int64_t masked = LanesOf(call->args[2]);
+    if (masked > 0) lanes = std::min(lanes, masked);
+    Record(pointer, lanes, true, masked == 0 && lanes != 1 ? 0 : lanes);
     for (size_t i = 1; i < call->args.size(); ++i) VisitExpr(call->args[i]);
   }
 
@@ -180,10 +229,11 @@ class VectorFunction : public StmtExprVisitor {
     pointer.element_bits = buffer->dtype.bits() * buffer->dtype.lanes();
     pointer.buffer = decoder_.buffers_.Of(node);
     if (Seen(pointer, buffer->data, indices[0], 1, writes)) return;
-    Add(pointer, indices[0], 1, writes, false, buffer);
+    Add(pointer, indices[0], 1, writes, 1, buffer);
   }
 
-  void Record(const CallNode* pointer_call, int64_t extent, bool writes, bool approximate) {
+  // `sure`: of so many elements it is known that they are touched.
+  void Record(const CallNode* pointer_call, int64_t extent, bool writes, int64_t sure) {
     Pointer pointer;
     const Var data = Downcast<Var>(pointer_call->args[1]);
     if (!decoder_.Locate(data, &pointer) || !Conflicts(pointer)) return;
@@ -191,11 +241,12 @@ class VectorFunction : public StmtExprVisitor {
     pointer.element_bits = dtype.bits() * dtype.lanes();
     pointer.buffer = decoder_.buffers_.Of(pointer_call);
     if (Seen(pointer, data, pointer_call->args[2], extent, writes)) return;
-    Add(pointer, pointer_call->args[2], extent, writes, approximate, tirx::Buffer());
+    Add(pointer, pointer_call->args[2], extent, writes, sure, tirx::Buffer());
   }
 
   // An access somewhere in the buffer of a pointer, or of what a variable pointer starts from.
-  void Anywhere(const PrimExpr& base, bool writes) {
+  // `some`: it is known to touch something.
+  void Anywhere(const PrimExpr& base, bool writes, bool some) {
     std::vector<PrimExpr> starts = {base};
     if (const auto* load = base.as<BufferLoadNode>()) {
       auto at = decoder_.pointers_.find(load->buffer->data.get());
@@ -224,8 +275,40 @@ class VectorFunction : public StmtExprVisitor {
                                            decoder_.Constant(bytes), decoder_.Constant(0), writes);
       access.approximate = true;
       access.atomic = atomic_;
+      const Witness witness = guards_.Find();
+      if (witness.never) continue;
+      access.somewhere = some && starts.size() == 1 && Happens(witness, &access);
       accesses.push_back(access);
     }
+  }
+
+  // Notes when an access happens for sure, for some data; false if that is not known.
+  bool Happens(const Witness& witness, AccessPattern* access) {
+    if (!witness.found) return false;
+    for (const PrimExpr& condition : witness.conditions) {
+      if (DependsOnInner(condition)) return false;
+    }
+    for (const PrimExpr& condition : witness.conditions) {
+      const Expr holds = decoder_.Compile(condition);
+      access->happens_if = access->happens_if == kNone
+                               ? holds
+                               : decoder_.Make(ExprKind::kAnd, access->happens_if, holds);
+    }
+    return true;
+  }
+
+  // Where a region is only a bound: what of it is touched for sure.
+  void NoteSure(const PrimExpr& index, int64_t elements, int bits, const Witness& witness,
+                AccessPattern* access) {
+    if (elements <= 0 || !Happens(witness, access)) return;
+    access->somewhere = true;
+    PrimExpr first = Resolved(index);
+    if (const auto* ramp = first.as<RampNode>()) first = ramp->base;
+    if (const auto* broadcast = first.as<BroadcastNode>()) first = broadcast->value;
+    first = Substitute(first, witness.numbers);
+    if (DependsOnInner(first)) return;
+    access->sure_begin = decoder_.BytesOf(decoder_.Compile(first), bits);
+    access->sure_bytes = std::max<int64_t>(elements * bits / 8, 1);
   }
 
   bool Conflicts(const Pointer& pointer) const {
@@ -234,9 +317,10 @@ class VectorFunction : public StmtExprVisitor {
 
   bool Seen(const Pointer& pointer, const Var& data, const PrimExpr& index, int64_t extent,
             bool writes) {
-    const tvm::ffi::Array<tvm::ffi::Any> key{
+    tvm::ffi::Array<tvm::ffi::Any> key{
         data, index, tvm::IntImm(tvm::DataType::Int(64), extent),
         tvm::IntImm(tvm::DataType::Int(64), writes + 2 * atomic_ + 4 * pointer.buffer)};
+    for (const PrimExpr& guard : guards_.all()) key.push_back(guard);
     const int64_t hash = tvm::ffi::StructuralHash::Hash(key, true);
     for (const auto& other : seen_[hash]) {
       if (tvm::ffi::StructuralEqual::Equal(key, other, true)) return true;
@@ -245,14 +329,15 @@ class VectorFunction : public StmtExprVisitor {
     return false;
   }
 
-  void Add(Pointer pointer, const PrimExpr& index, int64_t extent, bool writes, bool approximate,
+  void Add(Pointer pointer, const PrimExpr& index, int64_t extent, bool writes, int64_t sure,
            const tirx::Buffer& buffer) {
+    const Witness witness = guards_.Find();
+    if (witness.never) return;
     Linear linear{decoder_.Constant(0)};
     Split(index, 1, &linear);
     int64_t run = 1;
     int64_t begin = 0;
-    linear.approximate = linear.approximate || approximate || extent < 0;
-    if (guarded_ && !linear.dimensions.empty()) linear.approximate = true;
+    linear.approximate = linear.approximate || sure != extent || extent < 0 || guards_.size() > 0;
     std::vector<Dimension> dimensions;
     for (Dimension dimension : linear.dimensions) {
       const bool one = dimension.count <= 1 && dimension.exact_count == kNone;
@@ -318,6 +403,7 @@ class VectorFunction : public StmtExprVisitor {
     }
     access.approximate = linear.approximate;
     access.atomic = atomic_;
+    if (access.approximate) NoteSure(index, sure, pointer.element_bits, witness, &access);
     accesses.push_back(access);
   }
 
@@ -414,17 +500,6 @@ class VectorFunction : public StmtExprVisitor {
     return depends;
   }
 
-  // A condition on threads alone narrows what a region touches in every run; one on numbers from
-  // outside may hold for all threads.
-  bool OnlyInner(const PrimExpr& condition) const {
-    bool only = true;
-    PostOrderVisit(condition, [&](const tvm::ffi::ObjectRef& node) {
-      if (const auto* var = node.as<VarNode>()) only = only && inner_.count(var) != 0;
-      if (node.as<BufferLoadNode>()) only = false;
-    });
-    return only;
-  }
-
   static int64_t ConstantPart(const PrimExpr& index) {
     if (const auto* add = index.as<AddNode>()) return ConstantPart(add->a) + ConstantPart(add->b);
     if (const auto* number = index.as<IntImmNode>()) return number->value;
@@ -441,20 +516,13 @@ class VectorFunction : public StmtExprVisitor {
     inner_[var.get()] = {minimum, count};
   }
 
-  struct Inner {
-    int64_t minimum;
-    int64_t count;  // -1: not bounded
-    bool exact = true;
-    Expr exact_count = kNone;
-  };
-
   Decoder& decoder_;
   tvm::arith::Analyzer analyzer_;
-  std::map<const VarNode*, Inner> inner_;
+  InnerVariables inner_;
   std::unordered_map<const VarNode*, PrimExpr> bound_;
   std::unordered_map<int64_t, std::vector<tvm::ffi::Array<tvm::ffi::Any>>> seen_;
+  Guards guards_;
   bool atomic_ = false;
-  bool guarded_ = false;
 };
 
 Node* Decoder::Vector(const SBlockNode* block) {

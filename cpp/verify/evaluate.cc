@@ -207,6 +207,52 @@ std::optional<int64_t> Run::StepOf(int core, Expr expr, Slot loop) const {
   return 0;
 }
 
+// What is known of a condition on numbers; decides nothing.
+std::optional<bool> Run::Known(int core, Expr expr) {
+  const ExprNode& node = program_.exprs[expr];
+  switch (node.kind) {
+    case ExprKind::kConstant:
+      return node.number != 0;
+    case ExprKind::kNot: {
+      const std::optional<bool> a = Known(core, node.a);
+      return a ? std::optional<bool>(!*a) : a;
+    }
+    case ExprKind::kAnd:
+    case ExprKind::kOr: {
+      const bool ends = node.kind == ExprKind::kOr;  // whatever the other one is
+      const std::optional<bool> a = Known(core, node.a), b = Known(core, node.b);
+      if (a == ends || b == ends) return ends;
+      return a && b ? std::optional<bool>(!ends) : std::nullopt;
+    }
+    case ExprKind::kLess:
+    case ExprKind::kLessEqual:
+    case ExprKind::kEqual:
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (Decides(node.a) || Decides(node.b)) return std::nullopt;
+  const Range range = path_.Bounds(Eval(core, node.a) - Eval(core, node.b));
+  if (node.kind == ExprKind::kEqual) {
+    if (range.low == 0 && range.high == 0) return true;
+    return range.low > 0 || range.high < 0 ? std::optional<bool>(false) : std::nullopt;
+  }
+  const int64_t most = node.kind == ExprKind::kLess ? -1 : 0;
+  if (range.high <= most) return true;
+  return range.low > most ? std::optional<bool>(false) : std::nullopt;
+}
+
+// Whether the value of `expr` is decided, or another one each time.
+bool Run::Decides(Expr expr) const {
+  const ExprNode& node = program_.exprs[expr];
+  if (node.kind == ExprKind::kUnknown) return true;
+  if (node.kind >= ExprKind::kLess && node.kind <= ExprKind::kSelect) return true;
+  for (const Expr child : {node.a, node.b, node.c}) {
+    if (child != kNone && Decides(child)) return true;
+  }
+  return false;
+}
+
 bool Run::Test(int core, Expr expr) {
   const ExprNode& node = program_.exprs[expr];
   // Looked up for a decision only.

@@ -57,6 +57,8 @@ struct Record {
   bool approximate;
   bool unit_flag;
   int exact;          // index of the region that run-time inputs decide; -1 if this one is exact
+  bool somewhere;     // it touches some bytes of its region for sure, for some data
+  int sure;           // index of those, if they are known; else -1
   int buffer;         // that the bytes were touched as; -1 if not known
   uint64_t lost = 0;  // buffers whose contents this write replaced, as bits
 
@@ -98,11 +100,11 @@ class Memory {
   // The write, by way of another buffer, that replaced what `access` is about to read; null if
   // there is none. Any later write by way of the same buffer is taken to have filled it anew.
   const Record* Replaced(const Record& access) const {
-    if (access.writes || access.approximate || access.buffer < 0) return nullptr;
+    if (access.writes || access.buffer < 0) return nullptr;
     for (size_t i = records_.size(); i-- > 0;) {
       const Record& record = records_[i];
       if (!record.writes || record.buffer < 0 || !Overlap(record.region, access.region)) continue;
-      if (record.buffer == access.buffer || record.approximate) return nullptr;
+      if (record.buffer == access.buffer) return nullptr;
       if ((record.lost & access.buffer_bit()) != 0) return &record;
     }
     return nullptr;

@@ -67,11 +67,13 @@ std::string Run::BuffersOf(const Record& a, const Record& b) const {
 void Run::ReportRace(const Record& earlier, const Record& later, const Access& access,
                      const Excuse& excuse) {
   const auto key = std::pair{earlier.instruction->number, later.instruction->number};
-  if (!reported_.insert(key).second) return;
+  const bool certain = excuse.answer != Answer::kMaybe && Meet(earlier, later);
+  const auto reported = reported_.try_emplace(key, certain);
+  if (!reported.second && (reported.first->second || !certain)) return;
+  reported.first->second = certain;
   const Core from = CoreOf(earlier.thread), to = CoreOf(later.thread);
   Finding finding{"race"};
-  finding.certain =
-      !earlier.approximate && !later.approximate && earlier.region.base == later.region.base;
+  finding.certain = certain;
   finding.first = SiteOf(*earlier.instruction, from, earlier.turns);
   finding.second = SiteOf(*later.instruction, to, later.turns);
   finding.memory = NameOf(access.space);
@@ -84,7 +86,6 @@ void Run::ReportRace(const Record& earlier, const Record& later, const Access& a
                                       : "writes bytes that may still be read";
   finding.message = kind;
   if (excuse.answer == Answer::kMaybe) {
-    finding.certain = false;
     finding.message +=
         ", unless " + program_.hints[excuse.hint].Text() + " speaks of these two accesses";
   }
@@ -95,8 +96,11 @@ void Run::ReportRace(const Record& earlier, const Record& later, const Access& a
 
 void Run::ReportReplaced(const Record& writer, const Record& reader, const Access& access) {
   const auto key = std::pair{-writer.instruction->number, reader.instruction->number};
-  if (!reported_.insert(key).second) return;
-  Finding finding{"shared bytes"};
+  const bool certain = !writer.approximate && !reader.approximate;
+  const auto reported = reported_.try_emplace(key, certain);
+  if (!reported.second && (reported.first->second || !certain)) return;
+  reported.first->second = certain;
+  Finding finding{"shared bytes", certain};
   finding.first = SiteOf(*writer.instruction, CoreOf(writer.thread), writer.turns);
   finding.second = SiteOf(*reader.instruction, CoreOf(reader.thread), reader.turns);
   finding.memory = NameOf(access.space);
@@ -113,7 +117,7 @@ void Run::ReportReplaced(const Record& writer, const Record& reader, const Acces
 void Run::Report(Finding finding) {
   constexpr size_t kMost = 50;
   // The first turn at which something goes wrong says enough.
-  const bool known = std::any_of(findings_.begin(), findings_.end(), [&](const Finding& other) {
+  const auto known = std::find_if(findings_.begin(), findings_.end(), [&](const Finding& other) {
     auto same = [](const std::optional<Site>& a, const std::optional<Site>& b) {
       return a.has_value() == b.has_value() &&
              (!a || (a->source.number == b->source.number && a->core == b->core));
@@ -122,7 +126,11 @@ void Run::Report(Finding finding) {
            finding.memory == other.memory && same(finding.first, other.first) &&
            same(finding.second, other.second);
   });
-  if (!known && findings_.size() < kMost) findings_.push_back(std::move(finding));
+  if (known != findings_.end()) {
+    if (finding.certain && !known->certain) *known = std::move(finding);
+  } else if (findings_.size() < kMost) {
+    findings_.push_back(std::move(finding));
+  }
 }
 
 }  // namespace tilelang_ascend_sched::verify

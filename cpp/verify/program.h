@@ -103,6 +103,12 @@ struct AccessPattern {
   int buffer = -1;           // of an on-chip access, if known
   Expr begin = kNone, row_bytes = kNone, rows = kNone, stride = kNone;
   Expr condition = kNone;  // the access happens only if this holds
+  // Of an approximate one: it touches some of its bytes for sure, for some data, if a condition on
+  // numbers holds; those, if they are known.
+  bool somewhere = false;
+  Expr happens_if = kNone;
+  Expr sure_begin = kNone;
+  int64_t sure_bytes = 0;
   std::vector<HintedAs> hinted{};
   std::vector<int> apart_by{};  // hints that free it from whatever it could conflict with
 };

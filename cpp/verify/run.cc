@@ -499,7 +499,23 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
       Report(std::move(finding));
     }
   }
+  if (access.approximate) EvaluateSure(core, &access);
   event->accesses.push_back(access);
+}
+
+// Of an access with a region that is only a bound: what it touches for sure.
+void Run::EvaluateSure(int core, Access* access) {
+  const AccessPattern& pattern = *access->pattern;
+  access->somewhere =
+      pattern.somewhere && (pattern.happens_if == kNone || Known(core, pattern.happens_if) == true);
+  if (!access->somewhere || pattern.sure_begin == kNone || Decides(pattern.sure_begin)) return;
+  const Value begin = Eval(core, pattern.sure_begin);
+  const auto base = bases_.find(begin.terms);
+  if (base == bases_.end() || base->second != access->region.base) return;
+  Region region{begin.constant, pattern.sure_bytes};
+  region.base = base->second;
+  access->sure = static_cast<int>(sure_.size());
+  sure_.push_back(region);
 }
 
 }  // namespace tilelang_ascend_sched::verify

@@ -66,7 +66,9 @@ class Run {
     bool writes, atomic, approximate;
     const AccessPattern* pattern;
     int buffer = -1;
-    int exact = -1;  // index into exact_, where two stand, if the region is only a bound
+    int exact = -1;          // index into exact_, where two stand, if inputs decide its ends
+    bool somewhere = false;  // it touches some bytes of its region for sure, for some data
+    int sure = -1;           // index into sure_, if these are known
   };
   // A region whose ends run-time inputs decide. Two stand together: by what the path knows, and by
   // what holds at all turns that a state does not tell apart.
@@ -146,6 +148,7 @@ class Run {
   bool Issue(int core, const Node* node);
   Event Evaluate(int core, const Instruction& instruction);
   void EvaluateAccess(int core, const AccessPattern& pattern, Event* event);
+  void EvaluateSure(int core, Access* access);
   void StartLoop(int core, Frame* frame);
   bool Ends(int core, Frame* frame);
   void Open(int core, Frame* frame);
@@ -158,6 +161,8 @@ class Run {
   void Assign(int core, Slot slot, Expr expr);
   void Loosen();
   bool Test(int core, Expr expr);
+  std::optional<bool> Known(int core, Expr expr);
+  bool Decides(Expr expr) const;
   int DepthOf(int core, Expr expr) const;
   bool AsksForEnd(int core, Expr expr, const Value& value) const;
   std::optional<int64_t> StepOf(int core, Expr expr, Slot loop) const;
@@ -171,6 +176,7 @@ class Run {
   bool Ordered(const Record& record, Thread thread) const;
   bool KnownToAll(const Record& record, uint32_t threads) const;
   bool Apart(const Record& a, const Record& b);
+  bool Meet(const Record& a, const Record& b) const;
   bool IsCrossId(int64_t id, bool both) const;
   bool SetFlag(int core, const Event& event, Thread thread, uint32_t index);
   bool CrossSet(int core, const Event& event, Thread thread, uint32_t index);
@@ -241,8 +247,9 @@ class Run {
   std::vector<Memory> tensors_;
   std::map<std::vector<Term>, int32_t> bases_;
   std::vector<ExactRegion> exact_;
+  std::vector<Region> sure_;
   std::vector<Finding> findings_;
-  std::set<std::pair<int, int>> reported_;
+  std::map<std::pair<int, int>, bool> reported_;  // whether for certain
   bool loose_ = false;  // whether Eval may use only what holds at all turns that a state stands for
   int64_t heads_ = 0;   // so many states were compared
   bool covered_ = false;

@@ -145,7 +145,7 @@ void Run::Touch(const Event& event, Thread thread, uint32_t index) {
     const Record record{
         access.region, event.instruction, access.pattern, event.turns,        index,
         thread,        access.writes,     access.atomic,  access.approximate, event.unit_flag,
-        access.exact,  access.buffer};
+        access.exact,  access.somewhere,  access.sure,    access.buffer};
     bool newly_used = false;
     Memory& memory = access.space == Space::kGm ? tensors_[access.tensor]
                                                 : memories_[static_cast<int>(access.space)];
@@ -230,6 +230,20 @@ bool Run::Apart(const Record& a, const Record& b) {
   if (!apart(false)) return false;
   search_.exact_used = true;
   return true;
+}
+
+// Whether two accesses touch a byte in common for sure, for some data: both known bytes, or the
+// known ones of the one and wherever the other one goes.
+bool Run::Meet(const Record& a, const Record& b) const {
+  if (a.region.base != b.region.base) return false;
+  auto sure = [&](const Record& record) {
+    if (!record.approximate) return &record.region;
+    return record.sure < 0 ? nullptr : &sure_[record.sure];
+  };
+  const Region *x = sure(a), *y = sure(b);
+  if (x != nullptr && y != nullptr) return Overlap(*x, *y);
+  return (x != nullptr && b.somewhere && Covers(*x, b.region)) ||
+         (y != nullptr && a.somewhere && Covers(*y, a.region));
 }
 
 Run::Token Run::MakeToken(const Event& event, Thread thread, uint32_t index) const {

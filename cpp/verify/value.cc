@@ -265,6 +265,16 @@ int64_t Symbols::Concrete(const Value& value, const std::map<Symbol, int64_t>& i
   return sum;
 }
 
+std::map<Symbol, int64_t> Symbols::Completed(std::map<Symbol, int64_t> known,
+                                             int64_t number) const {
+  for (size_t i = 0; i < definitions_.size(); ++i) {
+    const auto& [low, high] = definitions_[i].range;
+    if (definitions_[i].operation != Operation::kInput) continue;
+    known.try_emplace(static_cast<Symbol>(i), std::clamp(number, low, high));
+  }
+  return known;
+}
+
 void Symbols::Inputs(const Value& value, std::map<Symbol, Range>* found) const {
   for (const Term& term : value.terms) {
     const Definition& definition = definitions_[term.symbol];

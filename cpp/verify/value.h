@@ -86,6 +86,9 @@ class Symbols {
   // The value once every input has a number: `inputs` maps an input or load to it.
   int64_t Concrete(const Value& value, const std::map<Symbol, int64_t>& inputs) const;
 
+  // `known` with numbers for all other inputs: `number`, or the next one in the range of each.
+  std::map<Symbol, int64_t> Completed(std::map<Symbol, int64_t> known, int64_t number) const;
+
   // Inputs and loads that `value` depends on.
   void Inputs(const Value& value, std::map<Symbol, Range>* found) const;
 
