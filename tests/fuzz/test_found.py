@@ -127,6 +127,39 @@ def carried_operand(name: str, versions: int) -> Program:
     return Program(name, "mix", 16, 1, "float16", False, False, True, (), buffers, body)
 
 
+def slots_named_after(name: str, versions: int) -> Program:
+    """Three tiles are loaded in an inner loop; that with slots is stored after it."""
+    turns, slots = Expr(constant=2), Ref("slots")
+    work = (
+        *(Load(Ref(each), "X", Expr((), at), ROW) for at, each in enumerate(("a", "slots", "b"))),
+        *(Vec(False, Ref(each), slots, 2, True, Expr(), ROW) for each in ("a", "b")),
+    )
+    store = Store(slots, "Y", Expr((), 3), ROW)
+    outer = Loop("i", "serial", turns, (Loop("j", "serial", turns, work), store))
+    ends = (Store(Ref(each), "Y", Expr((), at), ROW) for at, each in enumerate("ab"))
+    buffers = (Buffer("slots", UB, versions=versions), Buffer("a", UB), Buffer("b", UB))
+    return one_row(name, outer, *ends, buffers=buffers)
+
+
+def unread_operand(name: str, *, read: bool) -> Program:
+    """Beside an inner loop that multiplies, another left operand is loaded for nothing, or not."""
+    whole, turns = Part(0, 1, 0, WIDTH), Expr(constant=2)
+    right, other = (Load(Ref(each), *slot, whole) for each, slot in OPERANDS.items())
+    work = (Load(Ref("left"), "A", Expr(), whole), Gemm("left", "right", "sums", True))
+    product = (Gemm("other", "right", "sums", True),) if read else ()
+    body = (Loop("j", "serial", turns, work), right, other, *product)
+    store = Store(Ref("sums"), "C", Expr(), whole)
+    nest = (right, Loop("i", "serial", turns, body), store)
+    buffers = (
+        Buffer("left", L1A),
+        Buffer("other", L1A),
+        Buffer("right", L1B),
+        Buffer("sums", L0C),
+    )
+    return Program(name, "cube", 1, 1, "float16", True, False, True, (), buffers, nest)
+
+
+OPERANDS = {"right": ("B", Expr()), "other": ("A", Expr())}
 WRONG = {
     # Flags stand outside the guard, but as nothing carries over to a next turn, none comes back:
     # the producer sets its flag again before the consumer has waited.
@@ -139,8 +172,14 @@ WRONG = {
     # The load of the next slot waits in every turn for a flag that is set for this one's.
     "ring filled ahead": ring_filled_ahead("ring_ahead"),
 }
-SILENT = [restarted_ring(4), carried_operand("carried_2", 2)]
+SILENT = [
+    restarted_ring(4),
+    carried_operand("carried_2", 2),
+    slots_named_after("named_after_2", 2),
+]
 FINE = [
+    slots_named_after("named_after_1", 1),
+    unread_operand("read_operand", read=True),
     restarted_ring(3),
     carried_operand("carried_1", 1),
     conflict("conflict_inside", outside=False),
@@ -161,6 +200,16 @@ def test_wrong_programs_are_refused_by_all(passes: str, tmp_path: Path) -> None:
 def test_the_generator_leaves_out_what_is_wrong_without_a_warning() -> None:
     assert all(map(exclusions.excluded, SILENT))
     assert not any(map(exclusions.excluded, [*WRONG.values(), *FINE]))
+
+
+def test_an_operand_that_is_never_read_is_loaded_in_no_order(tmp_path: Path) -> None:
+    """With the order of tasks that our solver finds, and whichever passes are ours."""
+    program = unread_operand("unread_operand", read=False)
+    assert exclusions.excluded(program)
+    for passes in ("ours", "stock,EstimateLatency=ours"):
+        (outcome,) = judge([program], tmp_path, passes)
+        assert outcome.kind == AGREED_WRONG, outcome.detail
+        assert "race in L1" in outcome.detail
 
 
 @pytest.mark.parametrize("passes", ["ours", "stock"])
