@@ -185,7 +185,6 @@ class Run {
   void PushToken(Flag* flag, const Event& event, Token token, int most, const std::string& name,
                  bool alone);
   Token MakeToken(const Event& event, Thread thread, uint32_t index) const;
-  void Finish();
 
   // excuse.cc: what hints say of two accesses that nothing orders
   enum class Answer : uint8_t { kNo, kMaybe, kYes };
@@ -208,7 +207,8 @@ class Run {
   void SkipAhead(int core, Frame* frame);
   int64_t Repetitions(int head, const State& past, const State& now) const;
 
-  // stuck.cc: waits that never end
+  // finish.cc: waits that never end, and what is left behind
+  void Finish();
   // What would end a wait, and the thread whose own wait it comes after; -1 if there is none.
   struct Release {
     const Instruction* instruction;

@@ -268,11 +268,13 @@ void Run::PushToken(Flag* flag, const Event& event, Token token, int most, const
       const Token& other = flag->tokens.back();
       finding.first = SiteOf(*other.instruction, CoreOf(other.thread), other.turns);
       finding.distance = Distance(other.turns, CoreOf(other.thread), event.turns, core);
+      const Instruction& set = *event.instruction;
+      const bool in_core = set.action == Action::kSetFlag;
+      if (certain && in_core) OrderMissing(ThreadOf(core, set.peer), token.thread, &finding);
       if (certain) {
-        const Instruction& set = *event.instruction;
-        finding.supply = (set.action == Action::kSetFlag ? WaitCall(event.id, set.pipe, set.peer)
-                                                         : "cross_core_wait_flag") +
-                         " after the first, and the second ordered behind that wait";
+        finding.supply =
+            (in_core ? WaitCall(event.id, set.pipe, set.peer) : "cross_core_wait_flag") +
+            " after the first, and the second ordered behind that wait";
       }
     } else if (!flag->waits.empty()) {
       // The wait for the earlier set has to be over for sure.
@@ -405,61 +407,6 @@ bool Run::BarrierAll(int core) {
     clocks_[ThreadOf(static_cast<Core>(core), static_cast<Pipe>(pipe))] = all;
   }
   return true;
-}
-
-// Once nothing moves any more: who still waits, and what is left behind.
-void Run::Finish() {
-  bool stuck = ReportStuck();
-  for (int core = 0; core < kCores; ++core) {
-    const CoreState& state = cores_[core];
-    if (state.pending == nullptr || stuck) continue;
-    Finding finding{"deadlock"};
-    finding.message = "never gets to run";
-    finding.first =
-        Site{state.pending->source, static_cast<Core>(core), state.pending->instruction.pipe, {}};
-    Report(std::move(finding));
-    stuck = true;
-  }
-  if (stuck) return;
-  auto left = [&](const Token& token, const std::string& name, const std::string& wait) {
-    Finding finding{"left set"};
-    finding.message = name + " is set when the kernel ends: nobody waits for it";
-    finding.first = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
-    finding.supply = wait + " after this set, or no set here";
-    Report(std::move(finding));
-  };
-  for (const auto& [key, flag] : flags_) {
-    if (flag.tokens.empty()) continue;
-    const Token& token = flag.tokens.front();
-    const Instruction& set = *token.instruction;
-    const int id = key % kMostIds;
-    left(token, FlagName(id, set.pipe, set.peer), WaitCall(id, set.pipe, set.peer));
-  }
-  for (const auto& [key, flag] : cross_flags_) {
-    if (flag.tokens.empty()) continue;
-    const int id = key % kMostIds, from = key / kMostIds / kCores, to = key / kMostIds % kCores;
-    left(flag.tokens.front(), CrossName(id),
-         "cross_core_wait_flag with id " + std::to_string(id + (from == 2 ? kCrossFlagIds : 0)) +
-             " by " + NameOf(static_cast<Core>(to)));
-  }
-  for (const auto& [key, tokens] : arrivals_) {
-    if (tokens.empty()) continue;
-    const Token& token = tokens.front();
-    Finding finding{"left set"};
-    finding.message = CrossName(key % kCrossFlagIds) +
-                      " is set when the kernel ends, and the other core never sets it";
-    finding.first = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
-    Report(std::move(finding));
-  }
-  for (const auto& [key, lock] : locks_) {
-    if (lock.holder < 0) continue;
-    Finding finding{"left set"};
-    const int64_t ids = program_.chip.lock_ids;
-    finding.message = "lock " + std::to_string(key % ids) + " is held when the kernel ends";
-    finding.first = SiteOf(*lock.taken_by, static_cast<Core>(key / ids), {});
-    finding.supply = "unlock(PIPE_" + std::string(NameOf(lock.taken_by->pipe)) + ") after it";
-    Report(std::move(finding));
-  }
 }
 
 }  // namespace tilelang_ascend_sched::verify

@@ -106,6 +106,7 @@ def test_set_that_a_pass_made_names_the_nearest_line():
     assert lines[0].startswith("  first   AIV0 V: set_flag(V_MTE2) before vector.py:")
     assert lines[1:] == [
         f"  second  AIV0 V: set_flag(V_MTE2) after {use} (i turn 0)",
+        "  missing AIV0 MTE2 -> AIV0 V",
         '  supply  wait_flag("V_MTE2", 0) after the first, and the second ordered behind that wait',
     ]
 

@@ -1,4 +1,4 @@
-// Waits that never end: what would end them, and why that never comes.
+// Once nothing moves any more: waits that never end, and what is left behind.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -180,6 +180,60 @@ void Run::ReportStuck(int core, const Event& wait, const std::optional<Release>&
                      NameOf(from) + " before this wait";
   }
   Report(std::move(finding));
+}
+
+void Run::Finish() {
+  bool stuck = ReportStuck();
+  for (int core = 0; core < kCores; ++core) {
+    const CoreState& state = cores_[core];
+    if (state.pending == nullptr || stuck) continue;
+    Finding finding{"deadlock"};
+    finding.message = "never gets to run";
+    finding.first =
+        Site{state.pending->source, static_cast<Core>(core), state.pending->instruction.pipe, {}};
+    Report(std::move(finding));
+    stuck = true;
+  }
+  if (stuck) return;
+  auto left = [&](const Token& token, const std::string& name, const std::string& wait) {
+    Finding finding{"left set"};
+    finding.message = name + " is set when the kernel ends: nobody waits for it";
+    finding.first = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
+    finding.supply = wait + " after this set, or no set here";
+    Report(std::move(finding));
+  };
+  for (const auto& [key, flag] : flags_) {
+    if (flag.tokens.empty()) continue;
+    const Token& token = flag.tokens.front();
+    const Instruction& set = *token.instruction;
+    const int id = key % kMostIds;
+    left(token, FlagName(id, set.pipe, set.peer), WaitCall(id, set.pipe, set.peer));
+  }
+  for (const auto& [key, flag] : cross_flags_) {
+    if (flag.tokens.empty()) continue;
+    const int id = key % kMostIds, from = key / kMostIds / kCores, to = key / kMostIds % kCores;
+    left(flag.tokens.front(), CrossName(id),
+         "cross_core_wait_flag with id " + std::to_string(id + (from == 2 ? kCrossFlagIds : 0)) +
+             " by " + NameOf(static_cast<Core>(to)));
+  }
+  for (const auto& [key, tokens] : arrivals_) {
+    if (tokens.empty()) continue;
+    const Token& token = tokens.front();
+    Finding finding{"left set"};
+    finding.message = CrossName(key % kCrossFlagIds) +
+                      " is set when the kernel ends, and the other core never sets it";
+    finding.first = SiteOf(*token.instruction, CoreOf(token.thread), token.turns);
+    Report(std::move(finding));
+  }
+  for (const auto& [key, lock] : locks_) {
+    if (lock.holder < 0) continue;
+    Finding finding{"left set"};
+    const int64_t ids = program_.chip.lock_ids;
+    finding.message = "lock " + std::to_string(key % ids) + " is held when the kernel ends";
+    finding.first = SiteOf(*lock.taken_by, static_cast<Core>(key / ids), {});
+    finding.supply = "unlock(PIPE_" + std::string(NameOf(lock.taken_by->pipe)) + ") after it";
+    Report(std::move(finding));
+  }
 }
 
 }  // namespace tilelang_ascend_sched::verify
