@@ -79,11 +79,7 @@ Run::Answer Run::SpeaksOf(const Hint& hint, const Record& earlier, const Record&
   return between == nullptr ? Answer::kMaybe : answer(IsLoopOf(hint, between));
 }
 
-bool Run::Repeatable(int32_t base) const {
-  const auto at = std::find_if(bases_.begin(), bases_.end(),
-                               [base](const auto& known) { return known.second == base; });
-  return at != bases_.end() && search_.symbols->IsRepeatable(at->first);
-}
+bool Run::Repeatable(int32_t base) const { return search_.symbols->IsRepeatable(TermsOf(base)); }
 
 // Notes that the proof rests on a hint; false if it did before.
 bool Run::Use(int hint) {

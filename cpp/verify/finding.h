@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "verify/machine.h"
+#include "verify/path.h"
 #include "verify/program.h"
 
 namespace tilelang_ascend_sched::verify {
@@ -24,14 +25,15 @@ struct Finding {
   bool certain = true;    // an error; else a reason why there is no proof
   std::string message{};  // one line
   std::optional<Site> first{}, second{};
-  std::string memory{};        // of a race: such as `UB`
-  int64_t begin = 0, end = 0;  // bytes that both touch
-  std::string tensor{};        // of a race in GM
-  std::string buffer{};        // on chip, if it is known
-  std::string distance{};      // turns between the two
-  std::string missing{};       // the order that is not given
-  std::string supply{};        // what would give it
-  std::string inputs{};        // run-time inputs with which it happens
+  std::string memory{};           // of a race: such as `UB`
+  int64_t begin = 0, end = 0;     // bytes that both touch
+  std::string tensor{};           // of a race in GM
+  std::string buffer{};           // on chip, if it is known
+  std::string distance{};         // turns between the two
+  std::string missing{};          // the order that is not given
+  std::string supply{};           // what would give it
+  std::string inputs{};           // run-time inputs with which it happens
+  std::vector<Decision> meets{};  // of a race: what has to hold of inputs for the two to meet
 };
 
 // As messages name them.

@@ -140,12 +140,14 @@ void Path::Close(const OpenLoop& loop) {
   LearnAll();
 }
 
-std::vector<std::map<Symbol, int64_t>> Path::Witnesses() const {
+std::vector<std::map<Symbol, int64_t>> Path::Witnesses(const std::vector<Decision>& more) const {
   constexpr int kGuesses = 4096;
   constexpr size_t kKept = 16;
   std::map<Symbol, Range> inputs;
   std::set<int64_t> interesting = {0, 1, 2, 3, 5, 64, 1000};
-  for (const Decision& decision : all_decisions_) {
+  std::vector<Decision> decisions = all_decisions_;
+  decisions.insert(decisions.end(), more.begin(), more.end());
+  for (const Decision& decision : decisions) {
     Value sum;
     sum.terms = decision.terms;
     symbols_.Inputs(sum, &inputs);
@@ -174,7 +176,7 @@ std::vector<std::map<Symbol, int64_t>> Path::Witnesses() const {
       ++i;
     }
     const size_t contradicted =
-        std::count_if(all_decisions_.begin(), all_decisions_.end(), [&](const Decision& decision) {
+        std::count_if(decisions.begin(), decisions.end(), [&](const Decision& decision) {
           Value sum;
           sum.terms = decision.terms;
           return (symbols_.Concrete(sum, numbers) <= decision.bound) != decision.holds;

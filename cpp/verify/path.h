@@ -74,10 +74,10 @@ class Path {
   // What the core that asks may know.
   const Facts& facts() const { return facts_; }
 
-  // Numbers for every input on which the decisions rest. First, if they are found, those with which
-  // all decisions come out as taken; then some that meet the most of them. Decisions that were
-  // forgotten on the way may contradict each other.
-  std::vector<std::map<Symbol, int64_t>> Witnesses() const;
+  // Numbers for every input on which the decisions rest, and `more` that have to hold. First, if
+  // they are found, those with which all come out so; then some that meet the most of them.
+  // Decisions that were forgotten on the way may contradict each other.
+  std::vector<std::map<Symbol, int64_t>> Witnesses(const std::vector<Decision>& more) const;
 
  private:
   void Learn(const Decision& decision);

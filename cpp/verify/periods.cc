@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "verify/linear.h"
+
 namespace tilelang_ascend_sched::verify {
 
 namespace {
@@ -20,14 +22,14 @@ Periods::Periods(const Program& program)
       tensor_accessors_(program.tensors.size(), 0),
       symbolic_(program.slots.size(), false),
       growing_(program.slots.size(), true),
-      references_(program.tensors.size(), {0, kNone}),
+      references_(program.tensors.size()),
       one_address_(program.tensors.size(), true) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const CoreProgram& core : program.cores) FindSymbolic(core.body, &changed);
   }
   for (int core = 0; core < kCores; ++core) {
-    if (program.cores[core].present) Walk(program.cores[core].body, core);
+    if (program.cores[core].present) Walk(program.cores[core].body, core, false);
   }
   // A variable that is computed from another one passes its own uses on.
   for (bool changed = true; changed;) {
@@ -96,7 +98,7 @@ void Periods::FindSymbolic(const Node* node, bool* changed) {
 // does not depend on the variable.
 bool Periods::KeepsGrowing(const Node* assignment) const {
   int64_t factor = 0, constant = 0;
-  if (Linear(assignment->value, assignment->slot, &factor, &constant)) {
+  if (LinearIn(program_, assignment->value, assignment->slot, &factor, &constant)) {
     return factor == 0 || (factor == 1 && constant >= 0);
   }
   std::vector<Slot> slots;
@@ -105,7 +107,7 @@ bool Periods::KeepsGrowing(const Node* assignment) const {
   return std::find(slots.begin(), slots.end(), assignment->slot) == slots.end();
 }
 
-void Periods::Walk(const Node* node, int core) {
+void Periods::Walk(const Node* node, int core, bool guarded) {
   if (node == nullptr) return;
   switch (node->kind) {
     case NodeKind::kFor:
@@ -140,16 +142,26 @@ void Periods::Walk(const Node* node, int core) {
           continue;
         }
         tensor_accessors_[access.tensor] |= thread;
-        auto& reference = references_[access.tensor];
-        if (reference.second == kNone) reference = {core, access.begin};
-        if (!Same(reference.second, access.begin)) one_address_[access.tensor] = false;
+        Reference& reference = references_[access.tensor];
+        const bool may_not = guarded || access.condition != kNone;
+        const bool first = reference.expr == kNone;
+        if (!first && !Same(reference.expr, access.begin)) one_address_[access.tensor] = false;
+        if (first || (reference.guarded && !may_not)) reference = {core, access.begin, may_not};
       }
       break;
     }
     default:
       break;
   }
-  for (const Node* child : node->children) Walk(child, core);
+  const size_t guards = guards_.size();
+  for (const Node* child : node->children) {
+    const bool taken = node->kind == NodeKind::kIf && child == node->children[0];
+    if (taken) {
+      for (const Most& most : MostIn(program_, node->value)) guards_.push_back(most);
+    }
+    Walk(child, core, guarded || node->kind == NodeKind::kIf);
+    guards_.resize(guards);
+  }
 }
 
 bool Periods::Same(Expr a, Expr b) const {
@@ -187,7 +199,7 @@ bool Periods::Grows(Expr expr, Slot slot) const {
 
 bool Periods::Ascends(int tensor, const Node* loop) const {
   return loop->kind == NodeKind::kFor && one_address_[tensor] &&
-         references_[tensor].second != kNone && Grows(references_[tensor].second, loop->slot);
+         references_[tensor].expr != kNone && Grows(references_[tensor].expr, loop->slot);
 }
 
 // The variables in `expr`, and whether anything in it is not known before run time.
@@ -204,6 +216,24 @@ void Periods::Collect(Expr expr, std::vector<Slot>* slots, bool* symbolic) const
   for (const Expr child : {node.a, node.b, node.c}) {
     if (child != kNone) Collect(child, slots, symbolic);
   }
+}
+
+void Periods::Exact(Expr expr) {
+  std::vector<Slot> slots;
+  bool symbolic = false;
+  Collect(expr, &slots, &symbolic);
+  for (const Slot slot : slots) ExactIn(slot);
+}
+
+// Every value behaves differently; those that the guards around do not let through alike.
+void Periods::ExactIn(Slot slot) {
+  bool guarded = false;
+  for (const Most& guard : guards_) {
+    if (guard.slot != slot) continue;
+    Note(slot, guard.value);
+    guarded = true;
+  }
+  slots_[slot].exact = slots_[slot].exact || !guarded;
 }
 
 // Notes what a use of `expr` makes of the variables in it.
@@ -224,7 +254,7 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
   };
   switch (node.kind) {
     case ExprKind::kSlot:
-      if (use == Use::kExact) slots_[node.number].exact = true;
+      if (use == Use::kExact) Exact(expr);
       if (use == Use::kCondition) Note(static_cast<Slot>(node.number), 0);
       return;
     case ExprKind::kConstant:
@@ -241,7 +271,7 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
       // A remainder of a quotient repeats after the product of both divisors.
       const int64_t period = divisor.kind == ExprKind::kConstant ? divisor.number * scale : 0;
       if (period <= 0 || period > kLongestPeriod || (!modulo && use == Use::kExact)) {
-        return all([](Dependence& slot) { slot.exact = true; });
+        return Exact(expr);
       }
       if (use == Use::kExact) clamp();
       Visit(node.a, Use::kAddress, period);
@@ -250,7 +280,7 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
         slot.period = std::lcm(slot.period, period);
         if (slot.period > kLongestPeriod) slot.exact = true, slot.period = 1;
       });
-      if (!modulo && use == Use::kCondition) all([](Dependence& slot) { slot.exact = true; });
+      if (!modulo && use == Use::kCondition) Exact(expr);
       return;
     }
     case ExprKind::kLess:
@@ -262,7 +292,7 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
       bool symbolic = false;
       Collect(node.a, &left, &symbolic);
       Collect(node.b, &right, &symbolic);
-      if (!left.empty() && !right.empty()) return all([](Dependence& slot) { slot.exact = true; });
+      if (!left.empty() && !right.empty()) return Exact(expr);
       if (use == Use::kCondition) return CompareWithZero(expr);
       break;
     }
@@ -289,7 +319,7 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
         if (use == Use::kExact) clamp();
         use = Use::kAddress;
       }
-      if (use == Use::kCondition) return all([](Dependence& slot) { slot.exact = true; });
+      if (use == Use::kCondition) return Exact(expr);
       if (!symbolic) Compare(node.a, node.b);
       break;
     }
@@ -297,7 +327,7 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
     case ExprKind::kTruncatedModulo:
     case ExprKind::kShiftLeft:
     case ExprKind::kShiftRight:
-      return all([](Dependence& slot) { slot.exact = true; });
+      return Exact(expr);
     default:
       break;
   }
@@ -352,10 +382,10 @@ void Periods::Compare(Expr a, Expr b) {
   const bool one =
       !slots.empty() &&
       std::all_of(slots.begin(), slots.end(), [&](Slot slot) { return slot == slots.front(); }) &&
-      Linear(a, slots.front(), &factor_a, &constant_a) &&
-      Linear(b, slots.front(), &factor_b, &constant_b);
+      LinearIn(program_, a, slots.front(), &factor_a, &constant_a) &&
+      LinearIn(program_, b, slots.front(), &factor_b, &constant_b);
   if (!one) {
-    for (const Slot slot : slots) slots_[slot].exact = true;
+    for (const Slot slot : slots) ExactIn(slot);
     return;
   }
   const int64_t factor = factor_a - factor_b;
@@ -368,10 +398,11 @@ void Periods::CompareWithZero(Expr expr) {
   Collect(expr, &slots, &symbolic);
   int64_t factor = 0, constant = 0;
   if (symbolic || OnlyRemainders(expr)) return Visit(expr, Use::kAddress);
-  if (slots.size() == 1 && Linear(expr, slots.front(), &factor, &constant) && factor != 0) {
+  if (slots.size() == 1 && LinearIn(program_, expr, slots.front(), &factor, &constant) &&
+      factor != 0) {
     return Note(slots.front(), -constant / factor);
   }
-  for (const Slot slot : slots) slots_[slot].exact = true;
+  for (const Slot slot : slots) ExactIn(slot);
 }
 
 // Something changes where the variable passes `place`.
@@ -390,35 +421,6 @@ bool Periods::OnlyRemainders(Expr expr) const {
   for (const Expr child : {node.a, node.b, node.c}) {
     if (child != kNone && !OnlyRemainders(child)) return false;
   }
-  return true;
-}
-
-bool Periods::Linear(Expr expr, Slot slot, int64_t* factor, int64_t* constant) const {
-  const ExprNode& node = program_.exprs[expr];
-  int64_t fa = 0, ca = 0, fb = 0, cb = 0;
-  switch (node.kind) {
-    case ExprKind::kConstant:
-      *constant = node.number;
-      return true;
-    case ExprKind::kSlot:
-      *factor = 1;
-      return node.number == slot;
-    case ExprKind::kAdd:
-    case ExprKind::kSubtract:
-    case ExprKind::kMultiply:
-      if (!Linear(node.a, slot, &fa, &ca) || !Linear(node.b, slot, &fb, &cb)) return false;
-      break;
-    default:
-      return false;
-  }
-  if (node.kind == ExprKind::kMultiply) {
-    *factor = fa * cb + fb * ca;
-    *constant = ca * cb;
-    return fa == 0 || fb == 0;
-  }
-  const int64_t sign = node.kind == ExprKind::kAdd ? 1 : -1;
-  *factor = fa + sign * fb;
-  *constant = ca + sign * cb;
   return true;
 }
 

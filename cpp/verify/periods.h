@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "verify/linear.h"
 #include "verify/program.h"
 
 namespace tilelang_ascend_sched::verify {
@@ -53,16 +54,23 @@ class Periods {
                                : space_accessors_[static_cast<int>(space)];
   }
 
-  // An address in a GM tensor, for others to be told apart by their distance from it, and the core
-  // that computes it. kNone if nobody touches the tensor.
-  std::pair<int, Expr> reference(int tensor) const { return references_[tensor]; }
+  // An address in a GM tensor, for others to be told apart by their distance from it. Better one
+  // that no guard keeps from being touched, as it would move on past the others.
+  struct Reference {
+    int core = 0;  // that computes it
+    Expr expr = kNone;
+    bool guarded = false;
+  };
+  const Reference& reference(int tensor) const { return references_[tensor]; }
 
  private:
   enum class Use { kExact, kAddress, kCondition };
 
   void FindSymbolic(const Node* node, bool* changed);
-  void Walk(const Node* node, int core);
+  void Walk(const Node* node, int core, bool guarded);
   void Visit(Expr expr, Use use, int64_t scale = 1);
+  void Exact(Expr expr);
+  void ExactIn(Slot slot);
   void Compare(Expr a, Expr b);
   void CompareWithZero(Expr expr);
   void Note(Slot slot, int64_t place);
@@ -73,7 +81,6 @@ class Periods {
   bool Divides(Expr expr) const;
   Range Clamped(Expr expr) const;
   void Collect(Expr expr, std::vector<Slot>* slots, bool* symbolic) const;
-  bool Linear(Expr expr, Slot slot, int64_t* factor, int64_t* constant) const;
 
   const Program& program_;
   std::vector<Dependence> slots_;
@@ -81,9 +88,10 @@ class Periods {
   std::vector<std::pair<Slot, Expr>> assignments_;
   uint32_t space_accessors_[kOnChipSpaces] = {};
   std::vector<uint32_t> tensor_accessors_;
+  std::vector<Most> guards_;    // around the present node of the walk
   std::vector<bool> symbolic_;  // variables that hold run-time inputs
   std::vector<bool> growing_;   // variables that grow until they are set anew
-  std::vector<std::pair<int, Expr>> references_;
+  std::vector<Reference> references_;
   std::vector<bool> one_address_;  // all accesses to a tensor have the same address
 };
 

@@ -9,6 +9,11 @@ namespace {
 
 constexpr int64_t kLongestPeriod = 4096;
 
+std::vector<Most> And(std::vector<Most> guards, const std::vector<Most>& more) {
+  guards.insert(guards.end(), more.begin(), more.end());
+  return guards;
+}
+
 }  // namespace
 
 Rates::Rates(const Program& program)
@@ -18,7 +23,7 @@ Rates::Rates(const Program& program)
     std::map<std::string, int> numbers;
     Name(program.cores[core].body, &numbers);
   }
-  for (const int core : {0, 1}) Walk(program.cores[core].body);
+  for (const int core : {0, 1}) Walk(program.cores[core].body, {});
 }
 
 // Loops of different cores go on together if both have the same run-time end: their variables get
@@ -36,20 +41,33 @@ void Rates::Name(const Node* node, std::map<std::string, int>* numbers) {
   for (const Node* child : node->children) Name(child, numbers);
 }
 
-void Rates::Walk(const Node* node) {
+void Rates::Walk(const Node* node, const std::vector<Most>& guards) {
   if (node == nullptr) return;
   if (node->kind == NodeKind::kInstruction) {
-    for (const AccessPattern& access : node->instruction.accesses) {
-      if (access.space != Space::kGm || !program_.tensors[access.tensor].written) continue;
-      OfTensor& tensor = tensors_[access.tensor];
-      const Form form = FormOf(access.begin);
-      if (!tensor.touched) tensor.form = form;
-      tensor.uniform = tensor.uniform && form == tensor.form;
-      tensor.touched = true;
-      Collect(access.begin, &tensor.variables);
-    }
+    for (const AccessPattern& access : node->instruction.accesses) Note(access, guards);
   }
-  for (const Node* child : node->children) Walk(child);
+  for (const Node* child : node->children) {
+    const bool guarded = node->kind == NodeKind::kIf && child == node->children[0];
+    Walk(child, guarded ? And(guards, MostIn(program_, node->value)) : guards);
+  }
+}
+
+void Rates::Note(const AccessPattern& access, const std::vector<Most>& guards) {
+  if (access.space != Space::kGm || !program_.tensors[access.tensor].written) return;
+  OfTensor& tensor = tensors_[access.tensor];
+  const Form form = FormOf(access.begin);
+  if (!tensor.touched) tensor.form = form;
+  tensor.uniform = tensor.uniform && form == tensor.form;
+  tensor.touched = true;
+  std::map<Slot, int64_t> variables;
+  Collect(access.begin, &variables);
+  for (const auto& [slot, period] : variables) {
+    Use use{period, INT64_MAX};
+    for (const Most& guard : guards) {
+      if (guard.slot == slot) use.most = std::min(use.most, guard.value);
+    }
+    tensor.uses[slot].push_back(use);
+  }
 }
 
 Rates::Form Rates::FormOf(Expr expr) const {
@@ -97,13 +115,19 @@ Rates::Form Rates::FormOf(Expr expr) const {
 
 std::vector<Slot> Rates::Variables(int tensor) const {
   std::vector<Slot> slots;
-  for (const auto& [slot, period] : tensors_[tensor].variables) slots.push_back(slot);
+  for (const auto& [slot, uses] : tensors_[tensor].uses) slots.push_back(slot);
   return slots;
 }
 
-int64_t Rates::Class(int tensor, Slot slot, int64_t value) const {
-  const int64_t period = tensors_[tensor].variables.at(slot);
-  return period == 0 ? value : (value % period + period) % period;
+std::pair<int64_t, int64_t> Rates::Class(int tensor, Slot slot, int64_t value) const {
+  int64_t open = 0, period = 1;
+  for (const Use& use : tensors_[tensor].uses.at(slot)) {
+    if (value > use.most) continue;
+    ++open;
+    period = std::lcm(period, use.period);
+    if (period > kLongestPeriod) period = 0;
+  }
+  return {open, period == 0 ? value : (value % period + period) % period};
 }
 
 // The variables that `expr` is made of in the end; with a `period`, its remainder by that counts.

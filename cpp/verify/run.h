@@ -20,7 +20,7 @@
 namespace tilelang_ascend_sched::verify {
 
 struct Limits {
-  int64_t events = 500'000;  // of all paths together
+  int64_t events;  // of all paths together
   int paths = 10'000;
   int turns = 256;  // of a loop whose end or whose body depends on run-time inputs
 };
@@ -36,6 +36,7 @@ struct Search {
   std::unordered_map<std::string, std::vector<std::string>> seen;
   int64_t events = 0;
   bool skips = true;          // whether turns that are like those before are passed over
+  bool forgets = true;        // whether decisions are taken back where they may be asked again
   bool exact_counts = false;  // whether states tell exact regions apart
   bool exact_used = false;    // whether only their exact regions told two accesses apart
   // The cores that have loops to a run-time end, as bits: what is known of it is kept for them.
@@ -139,21 +140,26 @@ class Run {
 
   // run.cc: the scalar programs
   bool Advance(int core, int ahead);
-  bool SeenBefore(const State& state);
   bool Step(int core);
   bool Enter(int core, const Node* node);
   void Leave(int core, bool continues);
-  bool Head(int core, Frame* frame);
-  Path::Question EndOf(const Frame& frame) const;
-  bool Issue(int core, const Node* node);
-  Event Evaluate(int core, const Instruction& instruction);
-  void EvaluateAccess(int core, const AccessPattern& pattern, Event* event);
-  void EvaluateSure(int core, Access* access);
+  bool Alone() const { return cores_[0].present + cores_[1].present + cores_[2].present == 1; }
+
+  // loops.cc
   void StartLoop(int core, Frame* frame);
+  bool Head(int core, Frame* frame);
+  bool SeenBefore(const State& state);
   bool Ends(int core, Frame* frame);
+  Path::Question EndOf(const Frame& frame) const;
   void Open(int core, Frame* frame);
   void Close(int core, const Frame& frame);
-  bool Alone() const { return cores_[0].present + cores_[1].present + cores_[2].present == 1; }
+
+  // issue.cc: what is handed to the pipes
+  bool Issue(int core, const Node* node);
+  Event Evaluate(int core, const Instruction& instruction);
+  bool HoldLock(int core, Event* event);
+  void EvaluateAccess(int core, const AccessPattern& pattern, Event* event);
+  void EvaluateSure(int core, Access* access);
 
   // evaluate.cc: expressions
   Value Eval(int core, Expr expr);
@@ -176,6 +182,8 @@ class Run {
   bool Ordered(const Record& record, Thread thread) const;
   bool KnownToAll(const Record& record, uint32_t threads) const;
   bool Apart(const Record& a, const Record& b);
+  bool ApartByRemainder(const Region& a, const Region& b) const;
+  std::vector<Decision> Meeting(const Region& a, const Region& b) const;
   bool Meet(const Record& a, const Record& b) const;
   bool IsCrossId(int64_t id, bool both) const;
   bool SetFlag(int core, const Event& event, Thread thread, uint32_t index);
@@ -195,6 +203,7 @@ class Run {
   Excuse ExcuseOf(const Record& earlier, const Record& later) const;
   Answer SpeaksOf(const Hint& hint, const Record& earlier, const Record& later) const;
   bool Repeatable(int32_t base) const;
+  const std::vector<Term>& TermsOf(int32_t base) const;
   bool Use(int hint);
   bool Excused(const AccessPattern& pattern) const;
 
@@ -252,6 +261,7 @@ class Run {
   std::map<std::pair<int, int>, bool> reported_;  // whether for certain
   bool loose_ = false;  // whether Eval may use only what holds at all turns that a state stands for
   int64_t heads_ = 0;   // so many states were compared
+  bool at_head_ = false;  // a core has come to the head of a loop
   bool covered_ = false;
   bool stopped_ = false;  // a budget ran out
 };

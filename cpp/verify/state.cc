@@ -107,7 +107,7 @@ class StateWriter {
   void FindStarts() {
     const bool outermost = run_.cores_[core_].loops == 1 && run_.Alone();
     for (size_t tensor = 0; tensor < starts_.size(); ++tensor) {
-      const auto [reader, expr] = run_.search_.periods.reference(static_cast<int>(tensor));
+      const auto& [reader, expr, guarded] = run_.search_.periods.reference(tensor);
       if (expr == kNone || !SetDead(reader, expr)) continue;
       const Value start = run_.Eval(reader, expr);
       starts_[tensor] = start.constant;
@@ -337,7 +337,13 @@ class StateWriter {
       for (const Slot slot : rates.Variables(tensor)) {
         if (!run_.Live(core, slot, core == core_)) continue;
         const Value& value = run_.cores_[core].slots[slot];
-        out_.Of(value.known() ? rates.Class(tensor, slot, value.constant) : value);
+        if (!value.known()) {
+          out_.Of(value);
+          continue;
+        }
+        const auto [open, phase] = rates.Class(tensor, slot, value.constant);
+        out_.Number(open);
+        out_.Number(phase);
       }
     }
   }

@@ -1,4 +1,7 @@
 // The pipes: when an instruction may run, and what its thread knows from then on.
+#include <algorithm>
+#include <numeric>
+
 #include "verify/cases.h"
 #include "verify/run.h"
 
@@ -92,7 +95,7 @@ bool Run::Try(int core, Event* event) {
       const auto [waiter, at] = pipe == Pipe::kS ? Met(core) : std::pair(thread, index);
       flag->waits.push_back({waiter, at, &instruction, event->turns});
       ++flag->waited;
-      if (flag->waits.size() > program_.chip.cross_flag_maximum + 1) flag->waits.pop_front();
+      if (std::ssize(flag->waits) > program_.chip.cross_flag_maximum + 1) flag->waits.pop_front();
       after_wait();
       return true;
     }
@@ -199,9 +202,43 @@ bool Run::KnownToAll(const Record& record, uint32_t threads) const {
   return true;
 }
 
+// The sum of run-time inputs in the addresses of a base.
+const std::vector<Term>& Run::TermsOf(int32_t base) const {
+  return std::find_if(bases_.begin(), bases_.end(),
+                      [base](const auto& known) { return known.second == base; })
+      ->first;
+}
+
+// Whether two regions are disjoint whatever inputs put between them: if it is tiles, say, and each
+// stays inside a part of its tile.
+bool Run::ApartByRemainder(const Region& a, const Region& b) const {
+  Value from, to;
+  from.terms = TermsOf(a.base);
+  to.terms = TermsOf(b.base);
+  int64_t unit = 0;
+  for (const Term& term : (to - from).terms) unit = std::gcd(unit, term.factor);
+  auto bytes = [unit](const Region& region) {
+    return region.stride % unit == 0 ? region.row_bytes : region.end() - region.begin;
+  };
+  const int64_t shift = ((b.begin - a.begin) % unit + unit) % unit;
+  return bytes(a) <= shift && shift + bytes(b) <= unit;
+}
+
+// What has to hold of run-time inputs for two regions to have bytes in common; nothing if they have
+// for all inputs.
+std::vector<Decision> Run::Meeting(const Region& a, const Region& b) const {
+  if (a.base == b.base) return {};
+  Value from, to;
+  from.terms = TermsOf(a.base);
+  to.terms = TermsOf(b.base);
+  const std::vector<Term> terms = (to - from).terms;
+  return {{terms, a.end() - 1 - b.begin, true, 0}, {terms, a.begin - b.end(), false, 0}};
+}
+
 // Whether the exact regions of two accesses are known to be disjoint, though their bounds are not.
 bool Run::Apart(const Record& a, const Record& b) {
-  if ((a.exact < 0 && b.exact < 0) || a.region.base != b.region.base) return false;
+  if (a.region.base != b.region.base) return ApartByRemainder(a.region, b.region);
+  if (a.exact < 0 && b.exact < 0) return false;
   auto apart = [&](bool loose) {
     auto at_most_zero = [&](const Value& value) {
       return NeverPositive(search_.symbols, value, loose ? Facts() : path_.facts(), loose);

@@ -104,12 +104,39 @@ def slots_met_late(n: Turns) -> list[Stmt]:
     return [store(20, 0), loop(n, turn)]
 
 
+def guarded_addresses(n: Turns) -> list[Stmt]:
+    """Stores that nothing waits for, at addresses that differ as long as the guard holds."""
+    return [loop(n, lambda i: when(i < 3, store(i, 0))), store(3, 0)]
+
+
+def guarded_addresses_meet(n: Turns) -> list[Stmt]:
+    """The last turn that the guard lets through stores where the store after the loop does."""
+    return [loop(n, lambda i: when(i <= 2, store(i, 0))), store(2, 0)]
+
+
+def guarded_again(n: Turns) -> list[Stmt]:
+    """The inner loop begins anew, and the guard holds once more."""
+    turn = lambda i: when(2 * i - 1 < 3, barrier("PIPE_MTE3"), store(i, 0))  # noqa: E731
+    return [store(9, 0), loop(3, lambda _: loop(n, turn))]
+
+
+def guarded_turns(n: Turns) -> list[Stmt]:
+    """A loop as long as the number of the turn around it."""
+    return [loop(n, lambda i: when(i < 3, loop(i + 1, fine)))]
+
+
+def guarded_turns_go_wrong(n: Turns) -> list[Stmt]:
+    turn = lambda i: loop(i + 1, lambda j: when(j == 2, WRONG))  # noqa: E731
+    return [loop(n, lambda i: when(i < 3, turn(i)))]
+
+
 def _expr(n: Turns) -> PrimExpr:
     return n if not isinstance(n, int) else tirx.IntImm("int32", n)
 
 
 CASES = [often, inside, late, again, shorter, nested, prefetched, backwards, twice_as_fast]
-CASES += [slots, slots_met_late]
+CASES += [slots, slots_met_late, guarded_addresses, guarded_addresses_meet, guarded_again]
+CASES += [guarded_turns, guarded_turns_go_wrong]
 
 
 def build(case: Callable[[Turns], list[Stmt]], n: Turns) -> PrimFunc:

@@ -1,0 +1,233 @@
+// What the scalar programs hand to the pipes: ids, locks, and the bytes that are touched.
+#include <algorithm>
+
+#include "verify/run.h"
+
+namespace tilelang_ascend_sched::verify {
+
+// Hands an instruction to its pipe; false if the scalar program has to wait with it.
+bool Run::Issue(int core, const Node* node) {
+  const Instruction& instruction = node->instruction;
+  CoreState& state = cores_[core];
+  if (instruction.action == Action::kBarrierAll) return BarrierAll(core);
+  const int pipe = static_cast<int>(instruction.pipe);
+  std::deque<Event>& queue = state.queues[pipe];
+  if (queue.size() >= kQueueDepth) {
+    Drain();
+    if (queue.size() >= kQueueDepth) return false;
+  }
+  if (++search_.events > search_.limits.events) {
+    Finding finding{"budget", false};
+    finding.message = "the kernel takes more than " + std::to_string(search_.limits.events) +
+                      " instructions to check";
+    Report(std::move(finding));
+    stopped_ = true;
+    return false;
+  }
+  Event event = Evaluate(core, instruction);
+  if (stopped_) return false;
+  if (queue.empty() && Try(core, &event)) {
+    // What it gave may be what others wait for.
+    const bool others_wait = std::any_of(std::begin(cores_), std::end(cores_),
+                                         [](const CoreState& each) { return each.waiting > 0; });
+    if (others_wait && instruction.action != Action::kAccess) Drain();
+    return true;
+  }
+  ++state.waiting;
+  queue.push_back(std::move(event));
+  return true;
+}
+
+Run::Event Run::Evaluate(int core, const Instruction& instruction) {
+  CoreState& state = cores_[core];
+  Event event{&instruction};
+  event.snapshot = state.snapshot;
+  int kept = 0;
+  for (auto frame = state.frames.rbegin(); frame != state.frames.rend(); ++frame) {
+    if (frame->node->kind != NodeKind::kFor && frame->node->kind != NodeKind::kWhile) continue;
+    if (kept == Turns::kKept) {
+      event.turns.more = true;
+      break;
+    }
+    event.turns.loops[kept] = frame->node;
+    event.turns.turns[kept++] = frame->turn - 1;
+  }
+  if (instruction.id != kNone) {
+    const Value id = Eval(core, instruction.id);
+    const auto number = path_.Number(id, 64, state.loops);
+    if (number) {
+      event.id = *number;
+    } else {
+      Finding finding{"undecided id", false};
+      finding.message = "the id is " + search_.symbols->Text(id) + ", which may be anything";
+      finding.first = SiteOf(instruction, static_cast<Core>(core), event.turns);
+      Report(std::move(finding));
+      stopped_ = true;
+      return event;
+    }
+  }
+  if (instruction.unit_flag != kNone) {
+    const Value unit_flag = Eval(core, instruction.unit_flag);
+    event.unit_flag = unit_flag.known() && unit_flag.constant != 0;
+  }
+  const bool locks = instruction.action == Action::kLock;
+  if ((locks || instruction.action == Action::kUnlock) && !HoldLock(core, &event)) return event;
+  event.accesses.reserve(instruction.accesses.size());
+  for (const AccessPattern& pattern : instruction.accesses) EvaluateAccess(core, pattern, &event);
+  return event;
+}
+
+// Takes or gives back a lock in program order. False if that cannot be.
+bool Run::HoldLock(int core, Event* event) {
+  const Instruction& instruction = *event->instruction;
+  const bool locks = instruction.action == Action::kLock;
+  const int pipe = static_cast<int>(instruction.pipe);
+  auto refuse = [&](const char* kind, std::string message, const Instruction* taken_by) {
+    Finding finding{kind, true, std::move(message)};
+    const Site site = SiteOf(instruction, static_cast<Core>(core), event->turns);
+    finding.first = taken_by == nullptr ? site : SiteOf(*taken_by, static_cast<Core>(core), {});
+    if (taken_by != nullptr) finding.second = site;
+    Report(std::move(finding));
+    stopped_ = true;
+    return false;
+  };
+  const std::string name = "lock " + std::to_string(event->id);
+  const int ids = program_.chip.lock_ids;
+  if (event->id < 0 || event->id >= ids) {
+    return refuse(
+        "range",
+        "lock id " + std::to_string(event->id) + " is not one of 0 to " + std::to_string(ids - 1),
+        nullptr);
+  }
+  Lock& lock = locks_[core * ids + static_cast<int>(event->id)];
+  if (locks == (lock.holder >= 0) || (!locks && lock.holder != pipe)) {
+    return refuse("lock",
+                  name + (locks ? " is taken again before it was given back"
+                                : " is given back by a pipe that does not hold it"),
+                  lock.holder >= 0 ? lock.taken_by : nullptr);
+  }
+  if (locks) {
+    lock.held = lock.issued++;
+    lock.taken_by = &instruction;
+  }
+  lock.holder = locks ? pipe : -1;
+  event->sequence = lock.held;
+  return true;
+}
+
+void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
+  if (pattern.space == Space::kGm && !program_.tensors[pattern.tensor].written) return;
+  if (pattern.condition != kNone && !Test(core, pattern.condition)) return;
+  Access access;
+  access.space = pattern.own_ub ? UbOf(static_cast<Core>(core)) : pattern.space;
+  access.tensor = pattern.tensor;
+  access.buffer = pattern.buffer;
+  access.pattern = &pattern;
+  access.writes = pattern.writes;
+  access.atomic = pattern.atomic || (pattern.space == Space::kGm && pattern.writes &&
+                                     cores_[core].atomic && event->instruction->pipe != Pipe::kV);
+  access.approximate = pattern.approximate;
+  Region& region = access.region;
+  // Of two values of one number, by what is known here and at all turns of the loops.
+  struct Both {
+    Value here, loose;
+  };
+  auto eval = [&](Expr expr) {
+    Value here = Eval(core, expr);
+    return Both{here, EvalLoose(core, expr, here)};
+  };
+  auto most = [&](const Both& value) {
+    if (value.loose.known()) return value.loose.constant;
+    access.approximate = true;
+    const int64_t ceiling = search_.symbols->LooseBounds(value.loose).high;
+    return ceiling < kUnbounded ? ceiling : path_.Bounds(value.here).high;
+  };
+  const auto [begin, loose_begin] = eval(pattern.begin);
+  const Both row_bytes = eval(pattern.row_bytes), rows = eval(pattern.rows);
+  region.rows = most(rows);
+  region.row_bytes = most(row_bytes);
+  if (region.rows <= 0 || region.row_bytes <= 0) return;
+  const Both stride = rows.loose == Value(1) ? Both{0, 0} : eval(pattern.stride);
+  if (stride.loose.known() && access.space != Space::kGm &&
+      !(loose_begin.known() && row_bytes.loose.known())) {
+    access.exact = static_cast<int>(exact_.size());
+    const int64_t pitch = stride.loose.constant;
+    auto add = [&](const Value& from, const Value& bytes, const Value& count) {
+      exact_.push_back({from, bytes, bytes + Scale(count - Value(1), pitch), pitch, heads_});
+    };
+    add(begin, row_bytes.here, rows.here);
+    add(loose_begin, row_bytes.loose, rows.loose);
+  }
+  region.begin = begin.constant;
+  if (stride.loose.known()) {
+    region.stride = stride.loose.constant;
+  } else {
+    access.approximate = true;
+    region.row_bytes += (region.rows - 1) * most(stride);
+    region.rows = 1;
+  }
+  if (region.rows > 1 && region.stride == region.row_bytes) {
+    region.row_bytes *= region.rows;
+    region.rows = 1;
+  }
+  if (region.rows == 1) region.stride = 0;
+  if (access.space == Space::kGm) {
+    if (!begin.known()) {
+      region.base =
+          bases_.try_emplace(begin.terms, static_cast<int32_t>(bases_.size())).first->second;
+    }
+  } else if (!loose_begin.known()) {
+    Range range = search_.symbols->LooseBounds(loose_begin);
+    if (range.low <= -kUnbounded || range.high >= kUnbounded) {
+      range = path_.Bounds(begin);
+      if (loose_begin.terms != begin.terms) search_.exact_used = true;
+    }
+    int64_t end = range.high + region.end() - region.begin;
+    if (access.exact >= 0) {
+      // Where both ends move, they may move together.
+      const Value last = loose_begin + exact_[access.exact + 1].extent;
+      end = std::min(end, search_.symbols->LooseBounds(last).high);
+    }
+    region = {range.low, end - range.low, 1, 0, 0};
+    if (region.row_bytes <= 0) return;
+    access.approximate = true;
+  }
+  if (access.space != Space::kGm) {
+    const int64_t capacity = program_.chip.CapacityOf(access.space, program_.has_simt);
+    auto fits = [&](const Range& bytes) { return bytes.low >= 0 && bytes.high <= capacity; };
+    Range touched = {region.begin, region.end()};
+    if (access.exact >= 0 && !fits(touched)) {
+      touched.low = std::max(touched.low, path_.Bounds(begin).low);
+      const Value end = begin + exact_[access.exact].extent;
+      touched.high = std::min(touched.high, path_.Bounds(end).high);
+      search_.exact_used = search_.exact_used || fits(touched);
+    }
+    if (!fits(touched)) {
+      Finding finding{"capacity", !access.approximate};
+      finding.message = std::string("bytes ") + std::to_string(touched.low) + " to " +
+                        std::to_string(touched.high) + " of " + NameOf(access.space) +
+                        " are touched, which has " + std::to_string(capacity) + " bytes";
+      finding.first = SiteOf(*event->instruction, static_cast<Core>(core), event->turns);
+      Report(std::move(finding));
+    }
+  }
+  if (access.approximate) EvaluateSure(core, &access);
+  event->accesses.push_back(access);
+}
+
+// Of an access with a region that is only a bound: what it touches for sure.
+void Run::EvaluateSure(int core, Access* access) {
+  const AccessPattern& pattern = *access->pattern;
+  access->somewhere =
+      pattern.somewhere && (pattern.happens_if == kNone || Known(core, pattern.happens_if) == true);
+  if (!access->somewhere || pattern.sure_begin == kNone || Decides(pattern.sure_begin)) return;
+  const Value begin = Eval(core, pattern.sure_begin);
+  const auto base = bases_.find(begin.terms);
+  if (base == bases_.end() || base->second != access->region.base) return;
+  Region region{begin.constant, pattern.sure_bytes};
+  region.base = base->second;
+  access->sure = static_cast<int>(sure_.size());
+  sure_.push_back(region);
+}
+
+}  // namespace tilelang_ascend_sched::verify

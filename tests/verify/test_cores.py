@@ -1,0 +1,47 @@
+"""Kernels of several cores, which decide by run-time inputs.
+
+No postponed annotations: see ``examples``.
+"""
+
+import tilelang.ascend.language as T
+
+from tests.verify.lowered import stock
+from tilelang_ascend_sched.verify import PROVEN
+
+
+def asks_much():
+    """Both AIVs ask for another element at every turn, beside an AIC that asks for nothing."""
+
+    @T.prim_func
+    def asks_much(
+        Q: T.Tensor((8,), T.int32),
+        X: T.Tensor((16, 64), T.float32),
+        A: T.Tensor((32, 64), T.float16),
+        B: T.Tensor((64, 64), T.float16),
+        Y: T.Tensor((16, 64), T.float32),
+        C: T.Tensor((32, 64), T.float32),
+    ):
+        with T.Kernel(1):
+            x = T.alloc_shared((8, 64), T.float32)
+            a = T.alloc_l1((32, 64), T.float16)
+            b = T.alloc_l1((64, 64), T.float16)
+            c = T.alloc_l0c((32, 64), T.float32)
+            for i in T.serial(Q[0]):
+                for j in T.serial(Q[1]):
+                    if Q[(i + j) % 8] == 1:
+                        T.dual_copy(X[0:16, 0:64], x)
+                        T.dual_copy(x, Y[0:16, 0:64])
+            T.copy(A, a)
+            T.copy(B, b)
+            T.gemm(a, b, c, transpose_B=True, clear_accum=True)
+            T.copy(c, C)
+
+    return asks_much
+
+
+def test_what_several_cores_ask_has_an_end():
+    """Proven only if decisions are taken back, and with the AIVs at the same turn of their loops;
+    else there are more combinations of what was asked, and of turns, than can be walked."""
+    report = stock(asks_much).check()
+    assert report.verdict == PROVEN, str(report)
+    assert report.instructions < 200_000
