@@ -36,8 +36,8 @@ from tests.fuzz.model import (
 def excluded(program: Program, ours: frozenset[str] = frozenset()) -> bool:
     """Whether TileLang is known to lower a program wrongly, and says nothing.
 
-    Without a schedule it is its packing, with one InsertSync that orders too little, unless that
-    is among the passes that are ``ours``.
+    Without a schedule its packing is at fault; with one its InsertSync orders too little, unless
+    that is among the passes that are ``ours``.
     """
     if not program.scheduled:
         return given_away(program)
