@@ -66,8 +66,8 @@ class Site:
 class Finding:
     """One thing that is wrong (``certain``), or that keeps the kernel from being proven.
 
-    kind: race, set twice, left set, deadlock, lock, range, capacity, shared bytes; or not modelled,
-        not periodic, budget, undecided id, ambiguous flag, buffers unknown.
+    kind: race, set twice, left set, deadlock, lock, range, capacity, shared bytes, no core; or not
+        modelled, not periodic, budget, undecided id, ambiguous flag, buffers unknown.
     first, second: the second comes later. Of a deadlock the first waits for the second, of a flag
         that may be set while it is set the second sets it.
     memory, tensor, buffer, begin, end: the bytes that both statements of a race touch; `x, y` if

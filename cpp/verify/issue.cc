@@ -192,6 +192,7 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
     if (region.row_bytes <= 0) return;
     access.approximate = true;
   }
+  if (core == 0) CheckUb(access, *event);
   if (access.space != Space::kGm) {
     const int64_t capacity = program_.chip.CapacityOf(access.space, program_.has_simt);
     auto fits = [&](const Range& bytes) { return bytes.low >= 0 && bytes.high <= capacity; };
@@ -213,6 +214,22 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
   }
   if (access.approximate) EvaluateSure(core, &access);
   event->accesses.push_back(access);
+}
+
+// The AIC has no UB; it can copy to that of an AIV, if one runs the kernel.
+void Run::CheckUb(const Access& access, const Event& event) {
+  if (access.space != Space::kUb0 && access.space != Space::kUb1) return;
+  const bool own = access.pattern->own_ub;
+  if (!own && (cores_[1].present || cores_[2].present)) return;
+  Finding finding{"no core"};
+  finding.message = own ? "touches UB, which the AIC that runs it does not have"
+                        : "copies to the UB of an AIV, but the kernel has no code for AIVs and is "
+                          "launched on the AIC alone";
+  finding.memory = NameOf(access.space);
+  finding.begin = access.region.begin;
+  finding.end = access.region.end();
+  finding.first = SiteOf(*event.instruction, Core::kAic, event.turns);
+  Report(std::move(finding));
 }
 
 // Of an access with a region that is only a bound: what it touches for sure.

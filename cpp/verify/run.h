@@ -160,6 +160,7 @@ class Run {
   bool HoldLock(int core, Event* event);
   void EvaluateAccess(int core, const AccessPattern& pattern, Event* event);
   void EvaluateSure(int core, Access* access);
+  void CheckUb(const Access& access, const Event& event);
 
   // evaluate.cc: expressions
   Value Eval(int core, Expr expr);

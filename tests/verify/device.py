@@ -98,6 +98,12 @@ def store(gm: int | PrimExpr, ub: int | PrimExpr, tensor: Var = Y) -> Stmt:
     return _issue("tl.ascend_copy_ubuf_to_gm", to, source, 0, 1, TILE, 0, TILE, TILE)
 
 
+def multiply() -> Stmt:
+    """M: 16 by 16 numbers, from the start of L0A and L0B to that of L0C."""
+    to, left, right = (_pointer(_handle(name, f"shared.{name}"), 0, 1) for name in _L0)
+    return _issue("tl.ascend_mad", to, left, right, 16, 16, 16, 0)
+
+
 def vector(to: int | PrimExpr, source: int | PrimExpr) -> Stmt:
     """V: reads a tile of UB and writes one, and half a column of the next."""
     first, second = _pointer(_UB, source, 1), _pointer(_UB, to, 2)
@@ -138,6 +144,7 @@ def packed(*stmts: tuple[Stmt, Stmt]) -> tuple[PrimFunc, PrimFunc]:
     )
 
 
+_L0 = ("l0c", "l0a", "l0b")
 _BUFFERS = [_handle(name, "shared.dyn") for name in ("a", "b", *(f"c{i}" for i in range(63)))]
 
 

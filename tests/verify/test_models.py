@@ -20,6 +20,7 @@ from tests.verify.device import (
     kernel,
     load,
     loop,
+    multiply,
     number,
     opaque,
     packed,
@@ -102,8 +103,21 @@ def test_flags_between_blocks():
     report = verify(func)
     assert report.verdict == PROVEN, str(report)
     assert any("flags between blocks" in text for text in report.assumptions)
-    deleted = [mutant for mutant in mutants(func) if mutant.what == "delete"]
-    assert all(verify(mutant.func).verdict != PROVEN for mutant in deleted)
+    for mutant in mutants(func):
+        if mutant.what == "delete":
+            assert verify(mutant.func).verdict == REFUSED, str(mutant)
+
+
+def test_what_blocks_exchange_without_flags():
+    """One block alone does not tell which of another one's accesses come first."""
+    func = device("between_blocks")
+    for _ in ("set", "wait"):
+        func = next(
+            mutant.func
+            for mutant in mutants(func)
+            if mutant.what == "delete" and "cross_core" in mutant.statement
+        )
+    assert verify(func).verdict == NOT_PROVEN
 
 
 @pytest.mark.parametrize("mode", [0, 1])
@@ -204,3 +218,48 @@ def test_odd_code_has_a_verdict(name):
     report = verify(ODD[name])
     assert (report.verdict == PROVEN) == (name in RIGHT), str(report)
     assert report.verdict == PROVEN or report.findings
+
+
+def accumulator_to_ub(stored: bool):
+    """Nothing for the AIVs to do, unless the product is stored from there."""
+
+    def build():
+        @T.prim_func
+        def accumulator_to_ub(
+            A: T.Tensor((64, 64), "bfloat16"),
+            B: T.Tensor((64, 64), "bfloat16"),
+            C: T.Tensor((64, 64), "float32"),
+        ):
+            with T.Kernel(1):
+                a = T.alloc_l1((64, 64), "bfloat16")
+                b = T.alloc_l1((64, 64), "bfloat16")
+                product = T.alloc_l0c((64, 64), "float32")
+                rows = T.alloc_shared((64, 64), "float32")
+                T.copy(A, a)
+                T.copy(B, b)
+                T.gemm(a, b, product, transpose_B=True, clear_accum=True)
+                T.copy(product, rows)
+                if stored:
+                    T.copy(rows, C)
+
+        return accumulator_to_ub
+
+    return build
+
+
+def test_copy_to_a_core_that_the_kernel_has_not():
+    report = stock(accumulator_to_ub(False)).check()
+    assert report.verdict == REFUSED, str(report)
+    (finding,) = report.findings
+    assert finding.kind == "no core"
+    assert "no code for AIVs" in finding.message
+    assert "no core" not in {f.kind for f in stock(accumulator_to_ub(True)).check().findings}
+
+
+def test_ub_on_the_cube_core():
+    """A kernel without a schedule that multiplies runs on the Cube alone, stores from UB too."""
+    report = verify(kernel(multiply(), barrier("PIPE_ALL"), store(0, 0)))
+    assert report.verdict == REFUSED, str(report)
+    assert [finding.kind for finding in report.findings] == ["no core"]
+    assert verify(kernel(multiply())).verdict == PROVEN
+    assert verify(kernel(store(0, 0))).verdict == PROVEN
