@@ -26,6 +26,7 @@ A_PROCESS = 64
 SECONDS = 120
 """Of CPU that a process may take over programs compiled together; only against hanging."""
 _LOG = click.Path(dir_okay=False, path_type=Path)
+_EARLIER = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -34,7 +35,7 @@ _LOG = click.Path(dir_okay=False, path_type=Path)
 @click.option("--passes", default="ours", help="As in tl.ascend_sched.passes; or stock, or mixed.")
 @click.option("--mutants", default=0, help="Changed kernels to try for each program.")
 @click.option("--log", type=_LOG, help="Also append outcomes, as JSON lines.")
-@click.option("--sum", "logs", multiple=True, type=_LOG, help="Only count what these logs say.")
+@click.option("--sum", "logs", multiple=True, type=_EARLIER, help="Only count what these logs say.")
 @click.option("--small", is_flag=True, help="Show the smallest program with the seed's outcome.")
 @click.option("--worker", default=0, hidden=True, help="Be a process that tries as many at once.")
 def main(
@@ -56,7 +57,7 @@ def main(
 
     counts = Counts()
     if logs:
-        for line in map(json.loads, "".join(each.read_text() for each in logs).splitlines()):
+        for line in (json.loads(text) for each in logs for text in each.read_text().splitlines()):
             counts.add(line)
             if line["kind"] not in (*AGREED, *UNDECIDED):
                 print(f"{line['name']} ({line['passes']}): {line['kind']}")
