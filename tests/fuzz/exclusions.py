@@ -15,18 +15,21 @@ from tests.fuzz.model import (
     L0C,
     L1A,
     L1B,
+    UB,
     Expr,
     Gemm,
     If,
     Load,
     Loop,
     Program,
+    Ref,
     Stmt,
     ToL1,
     ToUb,
     UbCell,
     Vec,
     While,
+    cells,
     children,
     refs,
     statements,
@@ -36,11 +39,16 @@ from tests.fuzz.model import (
 def excluded(program: Program, ours: frozenset[str] = frozenset()) -> bool:
     """Whether TileLang is known to lower a program wrongly, and says nothing.
 
-    Without a schedule its packing is at fault; with one its InsertSync orders too little, unless
-    that is among the passes that are ``ours``.
+    Without a schedule its packing is at fault. With one it gives versions to what has none, or its
+    InsertSync orders too little, unless that is among the passes that are ``ours``.
     """
     if not program.scheduled:
-        return given_away(program)
+        packed = not dict(program.configs).get("tl.disable_shared_memory_reuse")
+        return packed and any(
+            wrong(program) for wrong in (given_away, given_away_before_a_guard, loaded_beyond)
+        )
+    if next_version_in_part(program):
+        return True
     if "InsertSync" in ours:
         return False
     return any(
@@ -56,8 +64,6 @@ def given_away(program: Program) -> bool:
     though this may be inside a loop, and the buffer filled before. So what is first written later
     in that loop may get its bytes. The length of a loop is read again at every turn, too.
     """
-    if dict(program.configs).get("tl.disable_shared_memory_reuse"):
-        return False
     seen = list(_named(program, program.body, ()))
     first: dict[str, int] = {}
     last = {name: at for at, (name, _) in enumerate(seen)}
@@ -73,26 +79,115 @@ def given_away(program: Program) -> bool:
     return False
 
 
+def given_away_before_a_guard(program: Program) -> bool:
+    """Whether integers that a guard asks for have given away their bytes before it.
+
+    Without a schedule the packing does not see that a guard reads.
+    """
+    seen = [
+        (name, asks)
+        for stmt in statements(program.body)
+        for asks, names in ((True, _cells(stmt)), (False, _operands(stmt)))
+        for name in names
+    ]
+    first: dict[str, int] = {}
+    for at, (name, _) in enumerate(seen):
+        first.setdefault(name, at)
+    for at, (name, asks) in enumerate(seen):
+        used = max((i for i, each in enumerate(seen[:at]) if each == (name, False)), default=at)
+        others = [each for each in first if used < first[each] < at]
+        if asks and any(_memory(program, each) == "UB" for each in others):
+            return True
+    return False
+
+
+def loaded_beyond(program: Program) -> bool:
+    """Whether a loop may load what a tensor does not have to a buffer that shares bytes.
+
+    Nothing is loaded then, and the buffer still holds what it held at the turn before. Without a
+    schedule the packing takes it for filled anew and gives its bytes away from turn to turn.
+    """
+    for loop in statements(program.body):
+        if not isinstance(loop, Loop | While):
+            continue
+        inside = statements(loop.body)
+        loads = [stmt for stmt in inside if isinstance(stmt, Load) and stmt.tensor in ("X", "Y")]
+        open_ended = any(program.open_rows or any(cells(stmt.slot)) for stmt in loads)
+        names = {name for stmt in inside for name in _operands(stmt)}
+        if open_ended and sum(_memory(program, name) == "UB" for name in names) > 1:
+            return True
+    return False
+
+
+def next_version_in_part(program: Program) -> bool:
+    """Whether a loop begins with a part of a buffer that other loops have filled.
+
+    If loops alone name the buffer, TileLang takes what they first do to it for the beginning of
+    the next version, a part and a vector function in SIMD that also reads it included. So what that
+    leaves is looked for in a version that holds something else or nothing.
+    """
+    bodies = [program.body, *(children(stmt) for stmt in statements(program.body))]
+    return any(_first_in_part(program, body, b.name) for body in bodies for b in program.buffers)
+
+
+def _first_in_part(program: Program, body: tuple[Stmt, ...], name: str) -> bool:
+    loops = [stmt for stmt in body if isinstance(stmt, Loop | While)]
+    uses = [[s for s in statements(loop.body) if name in _operands(s)] for loop in loops]
+    beside = any(name in _operands(stmt) for stmt in _outside_loops(body))
+    return not beside and any(_in_part(program, found[0], name) for found in uses if found)
+
+
+def _outside_loops(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+    for stmt in body:
+        if not isinstance(stmt, Loop | While):
+            yield stmt
+            yield from _outside_loops(children(stmt))
+
+
+def _in_part(program: Program, stmt: Stmt, name: str) -> bool:
+    """Whether a statement writes a buffer, is not seen to read it, and leaves some of it."""
+    match stmt:
+        case Load(target=Ref(buffer)):
+            whole = stmt.part == program.whole
+            return buffer == name and program.buffer(name).kind == UB and not whole
+        case Vec(target=Ref(buffer)):
+            reads = stmt.adds or (stmt.source is not None and stmt.source.buffer == name)
+            leaves = reads if stmt.simd else stmt.positive
+            seen = reads and not stmt.simd
+            return buffer == name and not seen and (leaves or stmt.part != program.whole)
+    return False
+
+
 def _named(
     program: Program, body: tuple[Stmt, ...], around: tuple[int, ...]
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Buffers in the order in which statements name them, with the loops around."""
     for stmt in body:
         within = (*around, id(stmt)) if isinstance(stmt, Loop | While) else around
-        for expr in _asked(stmt):
-            yield from ((atom.buffer, within) for _, atom in expr.terms if isinstance(atom, UbCell))
-        names = [ref.buffer for ref in refs(stmt)]
-        match stmt:
-            case Gemm():
-                names = [stmt.a, stmt.b, stmt.acc]
-            case ToUb():
-                names = [stmt.source, *names]
-            case ToL1():
-                names = [*names, stmt.target]
-            case Vec(shift=UbCell(integers)):
-                names = [integers, *names]
-        yield from ((name, within) for name in names)
+        yield from ((name, within) for name in _cells(stmt))
+        yield from ((name, within) for name in _operands(stmt))
         yield from _named(program, children(stmt), within)
+
+
+def _cells(stmt: Stmt) -> list[str]:
+    """Buffers that a loop's length or a guard is read from."""
+    terms = [term for expr in _asked(stmt) for term in expr.terms]
+    return [atom.buffer for _, atom in terms if isinstance(atom, UbCell)]
+
+
+def _operands(stmt: Stmt) -> list[str]:
+    """Buffers that a statement itself names."""
+    names = [ref.buffer for ref in refs(stmt)]
+    match stmt:
+        case Gemm():
+            return [stmt.a, stmt.b, stmt.acc]
+        case ToUb():
+            return [stmt.source, *names]
+        case ToL1():
+            return [*names, stmt.target]
+        case Vec(shift=UbCell(integers)):
+            return [integers, *names]
+    return names
 
 
 def _asked(stmt: Stmt) -> tuple[Expr, ...]:

@@ -203,7 +203,9 @@ class _Block:
             return
         for half in range(self.program.halves):
             rows = _rows(stmt.part, half, split=stmt.split)
-            _cut(tile[half], stmt.part)[:] = source[rows, _columns(stmt.part)]
+            # Where the tensor ends, the buffer keeps what it has.
+            there = source[rows, _columns(stmt.part)]
+            _cut(tile[half], stmt.part)[: len(there)] = there
 
     def _store(self, stmt: Store) -> None:
         target = self._slot(stmt.tensor, stmt.slot)
@@ -213,7 +215,8 @@ class _Block:
         tile = self._filled(stmt.source)
         for half in range(self.program.halves):
             rows = _rows(stmt.part, half, split=self.program.halves == 2)
-            target[rows, _columns(stmt.part)] = _cut(tile[half], stmt.part)
+            there = target[rows, _columns(stmt.part)]
+            there[:] = _cut(tile[half], stmt.part)[: len(there)]
 
     def _vec(self, stmt: Vec) -> None:
         target, part = self._tile(stmt.target), stmt.part

@@ -9,8 +9,9 @@ one half of a tile, so that a slot has twice as many rows; L1 and L0C hold whole
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, TypeAlias
 
 SLOTS = 8
 WIDTH = 64
@@ -309,6 +310,18 @@ def statements(body: tuple[Stmt, ...]) -> list[Stmt]:
     for stmt in body:
         found += [stmt, *statements(children(stmt))]
     return found
+
+
+def cells(node: Any) -> Iterator[Cell]:
+    """The elements in GM that any part of a program names, those in the index of others too."""
+    if isinstance(node, Cell):
+        yield node
+    if isinstance(node, tuple):
+        for each in node:
+            yield from cells(each)
+    elif is_dataclass(node):
+        for each in fields(node):
+            yield from cells(getattr(node, each.name))
 
 
 def refs(stmt: Stmt) -> list[Ref]:

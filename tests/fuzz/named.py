@@ -15,22 +15,26 @@ LONGEST = 64
 _INPUT = re.compile(r"(\w+)(?:\[(.*?)\])? = (-?\d+)(?:, |$)")
 
 
-def fill(arrays: dict[str, np.ndarray], text: str, n: int) -> int:
+def fill(
+    arrays: dict[str, np.ndarray], text: str, n: int, places: int = meaning.LARGEST["P"]
+) -> int:
     """Sets in ``arrays`` what ``text`` names, as in ``n = 4, P[0] = 2, Q[(n) % (8)] = 3``.
 
     What is read from UB is named by its number among all such reads: U, which it is loaded from,
-    gets everywhere what the first of them reads. Returns ``n``, as it is if not named.
+    gets everywhere what the first of them reads. Rows of X and Y are cut off as ``m`` says.
+    places: the largest element that P gets. Returns ``n``, as it is if not named.
     """
     named = [(name, index, int(value)) for name, index, value in _INPUT.findall(text)]
     n = next((_length(value) for name, _, value in named if name == "n"), n)
     read = [(int(index), value) for name, index, value in named if name.startswith(INT)]
     if read:
         arrays["U"][:] = _length(min(read)[1])
+    for rows in (value for name, _, value in named if name == "m"):
+        arrays |= {name: arrays[name][: max(rows, 0)] for name in ("X", "Y")}
     # An index may be an element itself: those of plain indices come first.
     for name, index, value in sorted(named, key=lambda each: not each[1].isdigit()):
         if name not in ("P", "Q"):
             continue
-        places = meaning.LARGEST["P"]
         fitting = min(max(value, 0), places) if name == "P" else _length(value)
         with suppress(IndexError, NameError):
             arrays[name][_number(index, arrays, n)] = fitting

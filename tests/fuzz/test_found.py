@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz import exclusions
-from tests.fuzz.judge import AGREED_WRONG, RIGHT, WARNED, judge
-from tests.fuzz.lowering import ours
+from tests.fuzz.counts import MUTANT
+from tests.fuzz.execute import Batch
+from tests.fuzz.judge import AGREED_WRONG, MISSED, RIGHT, WARNED, Trial, compare, judge
+from tests.fuzz.lowering import lower, ours
 from tests.fuzz.model import (
     HALF,
     INT,
@@ -43,6 +45,8 @@ from tests.fuzz.model import (
     Vec,
     While,
 )
+from tests.fuzz.mutants import finish
+from tests.verify.mutate import mutants, replaced
 
 ROW = Part(0, 1, 0, WIDTH)
 
@@ -323,3 +327,99 @@ def test_an_address_that_vector_code_reads_is_the_same_before_packing(tmp_path: 
         program = one_row(f"turned_{scatters:d}", *body, buffers=buffers)
         (outcome,) = judge([program], tmp_path, "ours")
         assert outcome.kind == RIGHT, outcome.detail
+
+
+def loops_alone(name: str, *first: Stmt, beside: bool, versions: int | None = None) -> Program:
+    """A buffer filled in one loop, changed and stored in another; named beside them or not."""
+    tile, turns = Ref("a"), Expr(constant=2)
+    fill = Loop("i", "pipelined", turns, (Load(tile, "X", Expr(), ROW),), stages=3)
+    store = Store(tile, "Y", Expr(((1, "j"),)), ROW)
+    body = (fill, Loop("j", "serial", turns, (*first, store)))
+    after = (Store(tile, "Y", Expr((), 4), ROW),) if beside else ()
+    return one_row(name, *body, *after, buffers=(Buffer("a", UB, versions=versions),))
+
+
+LEFT_ROW = Part(0, 1, 0, WIDTH // 2)
+IN_PART = {
+    "load": Load(Ref("a"), "X", Expr((), 1), LEFT_ROW),
+    "SIMT": Vec(False, Ref("a"), None, 0, False, Expr(constant=1), LEFT_ROW),
+    "SIMD": Vec(True, Ref("a"), Ref("a"), 2, False, Expr(constant=1), ROW),
+}
+
+
+@pytest.mark.parametrize("passes", ["ours", "stock"])
+def test_the_next_version_is_begun_with_a_part(passes: str, tmp_path: Path) -> None:
+    """All is in order, so the check has nothing to say; what is read has never been written."""
+    wrong = [loops_alone(f"part_{each}", IN_PART[each], beside=False) for each in IN_PART]
+    wrong.append(loops_alone("part_asked", IN_PART["load"], beside=False, versions=3))
+    whole = replace(IN_PART["load"], part=ROW)
+    seen = replace(IN_PART["SIMD"], simd=False)
+    right = [loops_alone("part_beside", IN_PART["load"], beside=True)]
+    right += [loops_alone(f"whole_{at}", s, beside=False) for at, s in enumerate((whole, seen))]
+    assert all(exclusions.excluded(each, ours(passes)) for each in wrong)
+    assert not any(exclusions.excluded(each, ours(passes)) for each in right)
+    for outcome in judge(wrong, tmp_path, passes):
+        assert outcome.kind == MISSED, outcome.detail
+        assert "never-written" in outcome.detail
+    for outcome in judge(right, tmp_path, passes):
+        assert outcome.kind == RIGHT, outcome.detail
+
+
+def unpacked(program: Program) -> Program:
+    """The same with bytes of its own for each buffer."""
+    reuse = (("tl.disable_shared_memory_reuse", True),)
+    return replace(program, name=f"{program.name}_unpacked", configs=reuse)
+
+
+def test_integers_that_a_guard_asks_for_have_given_away_their_bytes(tmp_path: Path) -> None:
+    """Without a schedule; refused also where the wrong numbers do not reach GM."""
+    test = Condition(Expr(((1, UbCell("int0", 1)),)), Expr(constant=2))
+    guard = If(test, (Store(Ref("a"), "Y", Expr((), 3), ROW),))
+    integers, load = Load(Ref("int0"), "U", Expr((), 1), ROW), Load(Ref("a"), "X", Expr(), ROW)
+    program = one_row(
+        "asked", integers, load, guard, buffers=(Buffer("a", UB), Buffer("int0", INT))
+    )
+    _refused_where_bytes_are_shared(replace(program, scheduled=False), "int0", tmp_path)
+
+
+def test_what_is_loaded_beyond_a_tensor_leaves_what_there_was(tmp_path: Path) -> None:
+    """With one row, nothing is loaded at the second turn; the first one's tile is replaced."""
+    ones = Vec(False, Ref("a"), None, 0, False, Expr(constant=1), ROW)
+    work = (ones, Load(Ref("b"), "X", Expr(((2, "i"),), 0, 8), ROW))
+    store = Store(Ref("b"), "Y", Expr(), ROW)
+    loop = Loop("i", "serial", Expr(constant=2), (*work, store))
+    program = one_row("beyond", loop, buffers=(Buffer("a", UB), Buffer("b", UB)))
+    program = replace(program, scheduled=False, open_rows=True)
+    _refused_where_bytes_are_shared(program, "b", tmp_path)
+
+
+def _refused_where_bytes_are_shared(program: Program, name: str, folder: Path) -> None:
+    right = unpacked(program)
+    assert exclusions.excluded(program) and not exclusions.excluded(right)
+    wrong, kept = judge([program, right], folder, "stock")
+    assert wrong.kind == AGREED_WRONG, wrong.detail
+    assert f"replaces what buffer {name} still needs" in wrong.detail
+    assert kept.kind == RIGHT, kept.detail
+
+
+def test_a_slot_beyond_the_tensors_races_as_the_check_says(tmp_path: Path) -> None:
+    """Only there L1 is filled with zeros, which the barrier after it keeps from the next load."""
+    whole = Part(0, 16, 0, WIDTH)
+    place = Expr(((1, Cell("P", Expr())),))
+    body = (
+        Load(Ref("left"), "A", Expr(), whole),
+        Load(Ref("right"), "B", place, whole, turned=True),
+        Load(Ref("right"), "B", Expr(), whole),
+        Gemm("left", "right", "sums", True),
+        Store(Ref("sums"), "C", Expr(), whole),
+    )
+    buffers = (Buffer("left", L1A), Buffer("right", L1B), Buffer("sums", L0C))
+    program = Program("slots", "cube", 1, 1, "float16", False, False, True, (), buffers, body)
+    lowered = lower(program, tmp_path, "ours")
+    barriers = [each for each in mutants(lowered.device) if "delete T.ascend_pipe" in str(each)]
+    mutant = barriers[-1]
+    report = lowered.check(mutant.func)
+    text = finish(replaced(lowered.module, mutant.func))
+    outcome = compare(Trial(program, text, Batch([text])), report, str(mutant))
+    assert [finding.inputs for finding in report.findings] == ["P[0] = 8"]
+    assert outcome.kind == MUTANT + AGREED_WRONG, outcome.detail

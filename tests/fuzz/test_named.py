@@ -21,8 +21,23 @@ from tests.fuzz.named import LONGEST, fill
     ],
 )
 def test_elements_are_filled_in(text: str, n: int, elements: dict[str, dict[int, int]]) -> None:
-    arrays = {name: np.ones(64 if name == "U" else 8, np.int32) for name in "PQU"}
+    arrays = {name: np.ones(64 if name == "U" else 8, np.int32) for name in "PQUXY"}
     assert LONGEST == 64
     assert fill(arrays, text, 7) == n
     for name, array in arrays.items():
-        assert array.tolist() == [elements.get(name, {}).get(at, 1) for at in range(len(array))]
+        if name in "PQU":
+            assert array.tolist() == [elements.get(name, {}).get(i, 1) for i in range(len(array))]
+
+
+@pytest.mark.parametrize(("named", "rows"), [(0, 0), (5, 5), (1000, 8), (-3, 0)])
+def test_tensors_have_the_rows_that_are_named(named: int, rows: int) -> None:
+    arrays = {name: np.ones((8, 2), np.float32) for name in "XYZ"}
+    fill(arrays, f"m = {named}", 7)
+    assert {name: len(array) for name, array in arrays.items()} == {"X": rows, "Y": rows, "Z": 8}
+
+
+@pytest.mark.parametrize(("named", "place"), [(-2, 0), (3, 3), (130, 16)])
+def test_a_place_may_be_beyond_the_tensors_and_never_before(named: int, place: int) -> None:
+    arrays = {name: np.ones(8, np.int32) for name in "PQ"}
+    fill(arrays, f"P[7] = {named}", 7, places=16)
+    assert arrays["P"].tolist() == [1] * 7 + [place]
