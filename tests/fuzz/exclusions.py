@@ -21,6 +21,7 @@ from tests.fuzz.model import (
     If,
     Load,
     Loop,
+    Narrow,
     Program,
     Ref,
     Stmt,
@@ -53,7 +54,13 @@ def excluded(program: Program, ours: frozenset[str] = frozenset()) -> bool:
         return False
     return any(
         wrong(program)
-        for wrong in (restarted_ring, carried_operand, slots_named_after, unread_operand)
+        for wrong in (
+            restarted_ring,
+            carried_operand,
+            slots_named_after,
+            unread_operand,
+            used_in_other_ways,
+        )
     )
 
 
@@ -267,6 +274,50 @@ def unread_operand(program: Program) -> bool:
         for outer in statements(program.body)
         if isinstance(outer, Loop | While)
     )
+
+
+def used_in_other_ways(program: Program) -> bool:
+    """Whether some turns of a loop fill and use a buffer on other pipes than other turns do.
+
+    The pipes' flags stand outside the guards, in every turn. What orders them is inside the guards:
+    in turns without it a pipe sets its flag again before the other one has waited.
+    """
+    for loop in statements(program.body):
+        if isinstance(loop, Loop | While):
+            ways = list(_ways(loop))
+            for buffer in program.buffers:
+                if buffer.kind != UB:
+                    continue
+                used = [[s for s in way if buffer.name in _operands(s)] for way in ways]
+                always, *guarded = used
+                filled = [way for way in guarded if way and _fills(way[0], buffer.name)]
+                if not always and len({tuple(map(type, way)) for way in filled}) > 1:
+                    return True
+    return False
+
+
+def _fills(stmt: Stmt, name: str) -> bool:
+    match stmt:
+        case Load() | Vec() | Narrow() | ToUb():
+            return stmt.target.buffer == name
+        case ToL1():
+            return stmt.target == name
+        case Gemm():
+            return stmt.acc == name
+    return False
+
+
+def _ways(loop: Loop | While) -> Iterator[list[Stmt]]:
+    """What is done in every turn of a loop, then what is done under each guard on the turn."""
+    always, guards = [], []
+    for stmt in loop.body:
+        terms = (*stmt.test.left.terms, *stmt.test.right.terms) if isinstance(stmt, If) else ()
+        if [atom for _, atom in terms] == [loop.variable]:
+            guards += [stmt.body, stmt.otherwise]
+        else:
+            always += statements((stmt,))
+    yield always
+    yield from map(statements, guards)
 
 
 def _filled(body: tuple[Stmt, ...]) -> set[str]:

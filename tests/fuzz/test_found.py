@@ -163,6 +163,17 @@ def unread_operand(name: str, *, read: bool) -> Program:
     return Program(name, "cube", 1, 1, "float16", True, False, True, (), buffers, nest)
 
 
+def used_in_other_ways(name: str, *, every: bool) -> Program:
+    """A tile is loaded and stored in one turn, filled by Vector in the other; or stored in both."""
+    tile = Ref("a")
+    first = (Load(tile, "X", Expr(), ROW), Store(tile, "Y", Expr(), ROW))
+    other = Vec(False, tile, None, 0, False, Expr(constant=1), ROW)
+    guard = If(Condition(Expr(((1, "i"),)), Expr(constant=1)), first, (other,))
+    after = (Store(tile, "Y", Expr((), 1), ROW),) if every else ()
+    loop = Loop("i", "pipelined", Expr(constant=2), (guard, *after), stages=3)
+    return one_row(name, loop, buffers=(Buffer("a", UB),))
+
+
 OPERANDS = {"right": ("B", Expr()), "other": ("A", Expr())}
 WRONG = {
     # Flags stand outside the guard, but as nothing carries over to a next turn, none comes back:
@@ -177,11 +188,13 @@ WRONG = {
     "ring filled ahead": ring_filled_ahead("ring_ahead"),
 }
 SILENT = [
+    used_in_other_ways("other_ways", every=False),
     restarted_ring(4),
     carried_operand("carried_2", 2),
     slots_named_after("named_after_2", 2),
 ]
 FINE = [
+    used_in_other_ways("every_turn", every=True),
     slots_named_after("named_after_1", 1),
     unread_operand("read_operand", read=True),
     restarted_ring(3),
