@@ -63,10 +63,9 @@ Report Check(const tvm::tirx::PrimFunc& kernel,
   CheckBuffers(buffers, program, &report);
   FindPlaces(hinted, &program);
   if (hinted) ApplyHints(hinted.value(), &program);
-  const Periods periods(program);
   const Rates rates(program);
   std::vector<bool> used_hints;
-  Explore(&program, periods, rates, skips, &used_hints, &report);
+  Explore(&program, rates, skips, &used_hints, &report);
   TellHints(program, used_hints, &report);
   if (!unpacked) {
     report.assumptions.push_back(

@@ -33,6 +33,7 @@ std::string TextOf(const std::map<Symbol, int64_t>& inputs, const Program& progr
   const Symbols& symbols = program.symbols;
   std::string text;
   for (const auto& [symbol, number] : inputs) {
+    if (symbols.IsTurns(symbol)) continue;
     Value value;
     value.terms.push_back({symbol, 1});
     if (!text.empty()) text += ", ";
@@ -91,13 +92,27 @@ bool SameKind(const Finding& a, const Finding& b) {
   return key(a) == key(b);
 }
 
-// Whether decisions are taken back, and how many events the walk may take.
+// One way to walk all paths.
 struct Attempt {
-  bool forgets;
+  bool forgets;  // decisions are taken back
+  bool loosens;  // loops whose length is the turn of another one, of run-time length, have any
   int64_t events;
 };
-const std::vector<Attempt> kOneCore = {{true, 500'000}};
-const std::vector<Attempt> kSeveralCores = {{false, 100'000}, {true, 500'000}, {false, 500'000}};
+
+// What adds paths that no input takes is tried only if the kernel is not proven soon, as there may
+// be no end of what is asked or of how long loops are; if these paths are right too, all are. Two
+// cores may ask the same, so what they ask is not taken back at first.
+std::vector<Attempt> Attempts(const Program& program, const Periods& periods) {
+  constexpr int64_t kFew = 100'000, kMany = 500'000;
+  const bool several = std::count_if(std::begin(program.cores), std::end(program.cores),
+                                     [](const CoreProgram& core) { return core.present; }) > 1;
+  std::vector<Attempt> attempts;
+  if (several || periods.follows()) attempts.push_back({!several, false, kFew});
+  if (several) attempts.push_back({true, false, kMany});
+  if (periods.follows()) attempts.push_back({true, true, kMany});
+  attempts.push_back({!several, false, kMany});
+  return attempts;
+}
 
 // What one exploration finds out that a better one has to know from the start.
 struct Lesson {
@@ -164,7 +179,15 @@ bool ExploreOnce(Program* program, const Periods& periods, const Rates& rates, b
       report->findings.push_back(std::move(finding));
       break;
     }
-    if (script && search.events >= search.limits.events) break;
+    if (script && search.events >= search.limits.events) {
+      if (report->findings.empty()) {
+        Finding finding{"budget", false};
+        finding.message = "the kernel takes more than " + std::to_string(search.limits.events) +
+                          " instructions to check";
+        report->findings.push_back(std::move(finding));
+      }
+      break;
+    }
   }
   if (not_tried > 0) {
     Finding finding{"budget", false};
@@ -186,23 +209,20 @@ bool Certain(const Report& report) {
 
 }  // namespace
 
-// What several cores ask of run-time inputs is kept at first, since two may ask the same. If the
-// kernel is not proven soon, as there may be no end of what they ask, it is taken back as in
-// kernels of one core: that adds paths which no input takes, but if these are right too, all are.
-void Explore(Program* program, const Periods& periods, const Rates& rates, bool skips,
-             std::vector<bool>* used_hints, Report* report) {
-  const auto cores = std::count_if(std::begin(program->cores), std::end(program->cores),
-                                   [](const CoreProgram& core) { return core.present; });
+void Explore(Program* program, const Rates& rates, bool skips, std::vector<bool>* used_hints,
+             Report* report) {
+  const Periods exact(*program, false), loose(*program, true);
   const Report before = *report;
   int64_t events = 0;
-  for (const Attempt& attempt : cores == 1 ? kOneCore : kSeveralCores) {
+  for (const Attempt& attempt : Attempts(*program, loose)) {
     Lesson lesson;
     Report walked;
     int times = 0;
     do {
       lesson.used_hints.resize(program->hints.size());
       walked = before;
-    } while (!ExploreOnce(program, periods, rates, skips, attempt, &lesson, &walked) &&
+    } while (!ExploreOnce(program, attempt.loosens ? loose : exact, rates, skips, attempt, &lesson,
+                          &walked) &&
              ++times < kAttempts);
     events += walked.events;
     *report = std::move(walked);

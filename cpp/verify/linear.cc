@@ -1,5 +1,8 @@
 #include "verify/linear.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace tilelang_ascend_sched::verify {
 
 namespace {
@@ -48,6 +51,44 @@ bool LinearIn(const Program& program, Expr expr, Slot slot, int64_t* factor, int
   *factor = fa + sign * fb;
   *constant = ca + sign * cb;
   return true;
+}
+
+void VariablesIn(const Program& program, Expr expr, std::map<Slot, int64_t>* slots,
+                 int64_t period) {
+  const ExprNode& node = program.exprs[expr];
+  if (node.kind == ExprKind::kSlot && node.number != kSubBlockSlot) {
+    const Slot slot = static_cast<Slot>(node.number);
+    const SlotInfo& info = program.slots[slot];
+    if (info.kind == SlotKind::kBound && info.definition != nullptr &&
+        info.definition->kind == NodeKind::kAssign) {
+      return VariablesIn(program, info.definition->value, slots, period);
+    }
+    auto [at, is_new] = slots->try_emplace(slot, period);
+    if (!is_new) at->second = std::lcm(at->second, period);
+    if (at->second > kLongestPeriod) at->second = 0;
+  }
+  int64_t divisor = 0;
+  switch (node.kind) {
+    case ExprKind::kAdd:
+    case ExprKind::kSubtract:
+    case ExprKind::kMultiply:
+      break;
+    case ExprKind::kFloorModulo:
+    case ExprKind::kFloorDivide:
+      if (program.exprs[node.b].kind == ExprKind::kConstant) {
+        divisor = std::max<int64_t>(program.exprs[node.b].number, 0);
+      }
+      period = node.kind == ExprKind::kFloorModulo ? divisor
+               : divisor > kLongestPeriod          ? 0
+                                                   : divisor * period;
+      if (period > kLongestPeriod) period = 0;
+      break;
+    default:
+      period = 0;
+  }
+  for (const Expr child : {node.a, node.b, node.c}) {
+    if (child != kNone) VariablesIn(program, child, slots, period);
+  }
 }
 
 std::vector<Most> MostIn(const Program& program, Expr condition) {

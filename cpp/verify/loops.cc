@@ -10,6 +10,12 @@ void Run::StartLoop(int core, Frame* frame) {
   ++cores_[core].loops;
 }
 
+Value Run::ExtentOf(int core, const Node& loop) {
+  const auto least = search_.periods.LeastTurns(&loop);
+  if (inputs_ != nullptr || !least) return Eval(core, loop.value);
+  return search_.symbols->Turns(core, {*least, kUnbounded});
+}
+
 // Whether a loop that is counted ends here. Whether it has turns at all says the same of all loops
 // to this end; that it ends after some turns says nothing of others.
 bool Run::Ends(int core, Frame* frame) {

@@ -67,7 +67,10 @@ std::string Run::BuffersOf(const Record& a, const Record& b) const {
 void Run::ReportRace(const Record& earlier, const Record& later, const Access& access,
                      const Excuse& excuse) {
   const auto key = std::pair{earlier.instruction->number, later.instruction->number};
-  const bool certain = excuse.answer != Answer::kMaybe && Meet(earlier, later);
+  // A scalar read whose number nothing has needed so far may be over all the same.
+  const bool may_be_over =
+      PipeOf(earlier.thread) == Pipe::kS && !earlier.writes && !earlier.instruction->awaited;
+  const bool certain = excuse.answer != Answer::kMaybe && !may_be_over && Meet(earlier, later);
   const auto reported = reported_.try_emplace(key, certain);
   if (!reported.second && (reported.first->second || !certain)) return;
   reported.first->second = certain;

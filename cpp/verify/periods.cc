@@ -10,14 +10,13 @@ namespace tilelang_ascend_sched::verify {
 
 namespace {
 
-constexpr int64_t kLongestPeriod = 4096;
-
 bool IsTruth(ExprKind kind) { return kind >= ExprKind::kLess && kind <= ExprKind::kNot; }
 
 }  // namespace
 
-Periods::Periods(const Program& program)
+Periods::Periods(const Program& program, bool loosens)
     : program_(program),
+      loosens_(loosens),
       slots_(program.slots.size()),
       tensor_accessors_(program.tensors.size(), 0),
       symbolic_(program.slots.size(), false),
@@ -32,11 +31,17 @@ Periods::Periods(const Program& program)
     if (program.cores[core].present) Walk(program.cores[core].body, core, false);
   }
   // A variable that is computed from another one passes its own uses on.
+  std::vector<bool> passed(assignments_.size(), false);
   for (bool changed = true; changed;) {
     changed = false;
-    for (const auto& [target, value] : assignments_) {
+    for (size_t i = 0; i < assignments_.size(); ++i) {
+      const auto& [target, value] = assignments_[i];
       // A truth value changes where the comparison in it does, and that is noted already.
       if (IsTruth(program.exprs[value].kind)) continue;
+      if (slots_[target].exact && !passed[i]) {
+        passed[i] = changed = true;
+        Visit(value, Use::kExact);
+      }
       std::vector<Slot> sources;
       bool symbolic = false;
       Collect(value, &sources, &symbolic);
@@ -45,7 +50,7 @@ Periods::Periods(const Program& program)
         const Dependence& to = slots_[target];
         Dependence& from = slots_[source];
         const int64_t period = std::lcm(from.period, to.period);
-        const bool exact = from.exact || to.exact || to.low <= to.high || period > kLongestPeriod ||
+        const bool exact = from.exact || to.low <= to.high || period > kLongestPeriod ||
                            (to.period > 1 && Divides(value));
         const int64_t moduli = std::min(std::lcm(from.moduli, to.moduli), kLongestPeriod + 1);
         const bool clamped = from.clamped || to.clamped;
@@ -111,7 +116,11 @@ void Periods::Walk(const Node* node, int core, bool guarded) {
   if (node == nullptr) return;
   switch (node->kind) {
     case NodeKind::kFor:
-      Visit(node->value, Use::kExact);
+      if (const auto least = LeastOf(node)) {
+        least_turns_[node] = *least;
+      } else {
+        Visit(node->value, Use::kExact);
+      }
       Visit(node->minimum, Use::kExact);
       break;
     case NodeKind::kWhile:
@@ -162,6 +171,35 @@ void Periods::Walk(const Node* node, int core, bool guarded) {
     Walk(child, core, guarded || node->kind == NodeKind::kIf);
     guards_.resize(guards);
   }
+}
+
+std::optional<int64_t> Periods::LeastTurns(const Node* loop) const {
+  const auto at = least_turns_.find(loop);
+  return at == least_turns_.end() ? std::nullopt : std::optional<int64_t>(at->second);
+}
+
+// The least number of turns of a loop whose length grows with the variable of another one, which
+// has a run-time length, and which no guard limits.
+std::optional<int64_t> Periods::LeastOf(const Node* loop) const {
+  std::vector<Slot> slots;
+  bool symbolic = false;
+  Collect(loop->value, &slots, &symbolic);
+  int64_t factor = 0, constant = 0;
+  if (!loosens_ || slots.empty() ||
+      !LinearIn(program_, loop->value, slots[0], &factor, &constant)) {
+    return std::nullopt;
+  }
+  const SlotInfo& info = program_.slots[slots[0]];
+  const bool limited = std::any_of(guards_.begin(), guards_.end(),
+                                   [&](const Most& guard) { return guard.slot == slots[0]; });
+  if (factor <= 0 || limited || info.kind != SlotKind::kLoop ||
+      info.definition->kind != NodeKind::kFor) {
+    return std::nullopt;
+  }
+  const ExprNode& first = program_.exprs[info.definition->minimum];
+  const ExprNode& turns = program_.exprs[info.definition->value];
+  if (first.kind != ExprKind::kConstant || turns.kind == ExprKind::kConstant) return std::nullopt;
+  return factor * first.number + constant;
 }
 
 bool Periods::Same(Expr a, Expr b) const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,7 +26,15 @@ struct Dependence {
 
 class Periods {
  public:
-  explicit Periods(const Program& program);
+  // `loosens`: loops whose length grows with the turn of a loop of run-time length have any number
+  // of turns, so that the turn itself does not count for it.
+  Periods(const Program& program, bool loosens);
+
+  // Whether there are such loops.
+  bool follows() const { return !least_turns_.empty(); }
+
+  // The least number of turns of such a loop; nothing for any other one.
+  std::optional<int64_t> LeastTurns(const Node* loop) const;
 
   // The class of a value of `slot`, as two numbers. While a comparison with a constant can still
   // change, now that the variable has this value, the class is the value itself. `exact`: so it is
@@ -82,7 +92,11 @@ class Periods {
   Range Clamped(Expr expr) const;
   void Collect(Expr expr, std::vector<Slot>* slots, bool* symbolic) const;
 
+  std::optional<int64_t> LeastOf(const Node* loop) const;
+
   const Program& program_;
+  const bool loosens_;
+  std::map<const Node*, int64_t> least_turns_;
   std::vector<Dependence> slots_;
   bool clamps_ = false;
   std::vector<std::pair<Slot, Expr>> assignments_;

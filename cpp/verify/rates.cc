@@ -7,8 +7,6 @@ namespace tilelang_ascend_sched::verify {
 
 namespace {
 
-constexpr int64_t kLongestPeriod = 4096;
-
 std::vector<Most> And(std::vector<Most> guards, const std::vector<Most>& more) {
   guards.insert(guards.end(), more.begin(), more.end());
   return guards;
@@ -17,13 +15,24 @@ std::vector<Most> And(std::vector<Most> guards, const std::vector<Most>& more) {
 }  // namespace
 
 Rates::Rates(const Program& program)
-    : program_(program), names_(program.slots.size()), tensors_(program.tensors.size()) {
+    : program_(program),
+      names_(program.slots.size()),
+      tensors_(program.tensors.size()),
+      elements_(program.tensors.size()) {
   for (size_t slot = 0; slot < names_.size(); ++slot) names_[slot] = "v" + std::to_string(slot);
   for (const int core : {0, 1}) {
     std::map<std::string, int> numbers;
     Name(program.cores[core].body, &numbers);
   }
   for (const int core : {0, 1}) Walk(program.cores[core].body, {});
+  for (const ExprNode& node : program.exprs) {
+    if (node.kind != ExprKind::kLoad) continue;
+    std::map<Slot, int64_t> variables;
+    VariablesIn(program, node.a, &variables);
+    for (const auto& [slot, period] : variables) {
+      elements_[node.number][slot].push_back({period, INT64_MAX});
+    }
+  }
 }
 
 // Loops of different cores go on together if both have the same run-time end: their variables get
@@ -31,7 +40,7 @@ Rates::Rates(const Program& program)
 void Rates::Name(const Node* node, std::map<std::string, int>* numbers) {
   if (node == nullptr) return;
   std::map<Slot, int64_t> inside;
-  if (node->kind == NodeKind::kFor) Collect(node->value, &inside);
+  if (node->kind == NodeKind::kFor) VariablesIn(program_, node->value, &inside);
   if (node->kind == NodeKind::kFor && inside.empty() &&
       program_.exprs[node->value].kind != ExprKind::kConstant) {
     const std::string end = Text(node->value);
@@ -59,8 +68,10 @@ void Rates::Note(const AccessPattern& access, const std::vector<Most>& guards) {
   if (!tensor.touched) tensor.form = form;
   tensor.uniform = tensor.uniform && form == tensor.form;
   tensor.touched = true;
-  std::map<Slot, int64_t> variables;
-  Collect(access.begin, &variables);
+  std::map<Slot, int64_t> variables, chosen;
+  VariablesIn(program_, access.begin, &variables);
+  Chosen(access.begin, &chosen);
+  for (const auto& [slot, period] : chosen) tensor.chosen[slot].push_back({period, INT64_MAX});
   for (const auto& [slot, period] : variables) {
     Use use{period, INT64_MAX};
     for (const Most& guard : guards) {
@@ -108,20 +119,24 @@ Rates::Form Rates::FormOf(Expr expr) const {
       break;
   }
   std::map<Slot, int64_t> inside;
-  Collect(expr, &inside);
+  VariablesIn(program_, expr, &inside);
   if (!inside.empty()) form[Text(expr)] = 1;
   return form;
 }
 
 std::vector<Slot> Rates::Variables(int tensor) const {
   std::vector<Slot> slots;
-  for (const auto& [slot, uses] : tensors_[tensor].uses) slots.push_back(slot);
+  for (const auto& [slot, uses] : UsesOf(tensor)) slots.push_back(slot);
   return slots;
 }
 
 std::pair<int64_t, int64_t> Rates::Class(int tensor, Slot slot, int64_t value) const {
+  return ClassOf(UsesOf(tensor).at(slot), value);
+}
+
+std::pair<int64_t, int64_t> Rates::ClassOf(const std::vector<Use>& uses, int64_t value) {
   int64_t open = 0, period = 1;
-  for (const Use& use : tensors_[tensor].uses.at(slot)) {
+  for (const Use& use : uses) {
     if (value > use.most) continue;
     ++open;
     period = std::lcm(period, use.period);
@@ -130,41 +145,18 @@ std::pair<int64_t, int64_t> Rates::Class(int tensor, Slot slot, int64_t value) c
   return {open, period == 0 ? value : (value % period + period) % period};
 }
 
-// The variables that `expr` is made of in the end; with a `period`, its remainder by that counts.
-void Rates::Collect(Expr expr, std::map<Slot, int64_t>* slots, int64_t period) const {
+// The variables that choose elements of tensors on which `expr` rests.
+void Rates::Chosen(Expr expr, std::map<Slot, int64_t>* slots) const {
   const ExprNode& node = program_.exprs[expr];
-  if (node.kind == ExprKind::kSlot && node.number != kSubBlockSlot) {
-    const Slot slot = static_cast<Slot>(node.number);
-    const SlotInfo& info = program_.slots[slot];
-    if (info.kind == SlotKind::kBound && info.definition != nullptr &&
-        info.definition->kind == NodeKind::kAssign) {
-      return Collect(info.definition->value, slots, period);
-    }
-    auto [at, is_new] = slots->try_emplace(slot, period);
-    if (!is_new) at->second = std::lcm(at->second, period);
-    if (at->second > kLongestPeriod) at->second = 0;
-  }
-  int64_t divisor = 0;
-  switch (node.kind) {
-    case ExprKind::kAdd:
-    case ExprKind::kSubtract:
-    case ExprKind::kMultiply:
-      break;
-    case ExprKind::kFloorModulo:
-    case ExprKind::kFloorDivide:
-      if (program_.exprs[node.b].kind == ExprKind::kConstant) {
-        divisor = std::max<int64_t>(program_.exprs[node.b].number, 0);
-      }
-      period = node.kind == ExprKind::kFloorModulo ? divisor
-               : divisor > kLongestPeriod          ? 0
-                                                   : divisor * period;
-      if (period > kLongestPeriod) period = 0;
-      break;
-    default:
-      period = 0;
+  if (node.kind == ExprKind::kLoad) VariablesIn(program_, node.a, slots);
+  if (node.kind == ExprKind::kSlot) {
+    const SlotInfo& info = program_.slots[node.number];
+    const bool bound = info.kind == SlotKind::kBound && info.definition != nullptr &&
+                       info.definition->kind == NodeKind::kAssign;
+    if (bound) Chosen(info.definition->value, slots);
   }
   for (const Expr child : {node.a, node.b, node.c}) {
-    if (child != kNone) Collect(child, slots, period);
+    if (child != kNone) Chosen(child, slots);
   }
 }
 

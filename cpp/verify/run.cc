@@ -82,7 +82,7 @@ bool Run::Step(int core) {
     case NodeKind::kFor: {
       if (frame.stage == 0) {
         StartLoop(core, &frame);
-        frame.extent = Eval(core, node.value);
+        frame.extent = ExtentOf(core, node);
         Assign(core, node.slot, node.minimum);
         frame.stage = 1;
       }

@@ -147,6 +147,7 @@ class Run {
 
   // loops.cc
   void StartLoop(int core, Frame* frame);
+  Value ExtentOf(int core, const Node& loop);
   bool Head(int core, Frame* frame);
   bool SeenBefore(const State& state);
   bool Ends(int core, Frame* frame);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "verify/run.h"
@@ -331,7 +332,6 @@ class StateWriter {
     if (!open_ || tensor < 0 || memory->records().empty()) return;
     // Addresses that do not move alike may still meet, at one turn of many.
     const Rates& rates = run_.search_.rates;
-    if (rates.Uniform(tensor)) return;
     for (int core = 0; core < kCores; ++core) {
       if (!run_.cores_[core].present) continue;
       for (const Slot slot : rates.Variables(tensor)) {
@@ -380,6 +380,24 @@ class StateWriter {
       WriteRange(range, open ? end->second.bound : 0);
     }
     WriteBegun();
+    WriteIndices();
+  }
+
+  // Where something is known of elements of a tensor, it counts which ones are read next.
+  void WriteIndices() {
+    std::set<int> known;
+    for (const Decision& decision : run_.path_.decisions()) {
+      run_.search_.symbols->Tensors(decision.terms, &known);
+    }
+    for (const int tensor : known) {
+      run_.search_.rates.ForEachIndex(tensor, [&](Slot slot, auto class_of) {
+        for (int core = 0; core < kCores; ++core) {
+          const bool live = run_.cores_[core].present && run_.Live(core, slot, core == core_);
+          if (!live || !run_.cores_[core].slots[slot].known()) continue;
+          out_.Number(class_of(run_.cores_[core].slots[slot].constant));
+        }
+      });
+    }
   }
 
   // How many more loops to an end some cores have begun than others.

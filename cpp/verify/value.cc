@@ -70,6 +70,7 @@ Value Symbols::Load(int tensor, const std::string& name, int64_t element_bytes, 
                     Range range) {
   const Value value = Intern(Operation::kLoad, name, tensor, begin, {}, range);
   definitions_[value.terms[0].symbol].element_bytes = element_bytes;
+  definitions_[value.terms[0].symbol].tensor = tensor;
   return value;
 }
 
@@ -82,6 +83,23 @@ Value Symbols::Fresh(const std::string& name, Range range) {
 Value Symbols::Variable(int core, int slot) {
   return Intern(Operation::kLoad, "variable", -2 - core, Value(slot), {},
                 {-kUnbounded, kUnbounded});
+}
+
+Value Symbols::Turns(int core, Range range) {
+  const Value value =
+      Intern(Operation::kLoad, "turns", -2 - core, Value(turns_[core]++), {}, range);
+  definitions_[value.terms[0].symbol].fresh = true;
+  definitions_[value.terms[0].symbol].turns = true;
+  return value;
+}
+
+void Symbols::Tensors(const std::vector<Term>& terms, std::set<int>* found) const {
+  for (const Term& term : terms) {
+    const Definition& definition = definitions_[term.symbol];
+    if (definition.tensor >= 0) found->insert(definition.tensor);
+    Tensors(definition.a.terms, found);
+    Tensors(definition.b.terms, found);
+  }
 }
 
 bool Symbols::IsRepeatable(const std::vector<Term>& terms) const {

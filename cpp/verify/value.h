@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -43,6 +46,8 @@ struct Range {
 // What is known of sums of terms, beyond the ranges of their symbols.
 using Facts = std::map<std::vector<Term>, Range>;
 
+inline constexpr int kMostCores = 3;
+
 // Ends of ranges are clamped to this, so that sums of a few products cannot overflow.
 inline constexpr int64_t kUnbounded = int64_t{1} << 40;
 
@@ -61,8 +66,13 @@ class Symbols {
 
   // A number read from memory that the kernel writes: another one at each reading.
   Value Fresh(const std::string& name, Range range);
+  // The number of turns of a loop of `core` that is taken to be any: another one at each time.
+  Value Turns(int core, Range range);
   // Equal runs get equal fresh numbers.
-  void RestartFresh() { fresh_ = 0; }
+  void RestartFresh() {
+    fresh_ = 0;
+    std::fill(std::begin(turns_), std::end(turns_), 0);
+  }
 
   // What a variable of a core may hold at the head of a loop, as far as states tell it.
   Value Variable(int core, int slot);
@@ -80,6 +90,9 @@ class Symbols {
   // with a constant. `facts` are then all that is known.
   Range LooseBounds(const Value& value, const Facts* facts = nullptr) const;
 
+  // Whether `symbol` is a number of turns that is taken to be any.
+  bool IsTurns(Symbol symbol) const { return definitions_[symbol].turns; }
+
   // Whether `symbol` is the minimum of `value` and 0.
   bool IsMinimum(Symbol symbol, Value* value) const;
 
@@ -95,6 +108,9 @@ class Symbols {
   // Whether `symbol` is `numerator // divisor` with a positive constant divisor.
   bool IsQuotient(Symbol symbol, Value* numerator, int64_t* divisor) const;
 
+  // Tensors of which elements stand in the sum.
+  void Tensors(const std::vector<Term>& terms, std::set<int>* found) const;
+
   // Whether the sum is the same whenever it is read: it rests on no memory that is written.
   bool IsRepeatable(const std::vector<Term>& terms) const;
 
@@ -109,7 +125,9 @@ class Symbols {
     std::string name;  // of an input or a load
     Value a, b;
     Range range;
+    int tensor = -1;  // of a load
     bool fresh = false;
+    bool turns = false;
     int64_t element_bytes = 1;  // of a load
   };
 
@@ -122,6 +140,7 @@ class Symbols {
   std::vector<Definition> definitions_;
   std::map<std::tuple<Operation, int, Value, Value>, Symbol> interned_;
   int fresh_ = 0;
+  int turns_[kMostCores] = {};
 };
 
 }  // namespace tilelang_ascend_sched::verify

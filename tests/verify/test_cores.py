@@ -14,7 +14,8 @@ def asks_much():
 
     @T.prim_func
     def asks_much(
-        Q: T.Tensor((8,), T.int32),
+        P: T.Tensor((8,), T.int32),
+        Q: T.Tensor((2,), T.int32),
         X: T.Tensor((16, 64), T.float32),
         A: T.Tensor((32, 64), T.float16),
         B: T.Tensor((64, 64), T.float16),
@@ -28,7 +29,7 @@ def asks_much():
             c = T.alloc_l0c((32, 64), T.float32)
             for i in T.serial(Q[0]):
                 for j in T.serial(Q[1]):
-                    if Q[(i + j) % 8] == 1:
+                    if P[(i + j) % 8] == 1:
                         T.dual_copy(X[0:16, 0:64], x)
                         T.dual_copy(x, Y[0:16, 0:64])
             T.copy(A, a)

@@ -130,13 +130,41 @@ def guarded_turns_go_wrong(n: Turns) -> list[Stmt]:
     return [loop(n, lambda i: when(i < 3, turn(i)))]
 
 
+def growing_turns(n: Turns) -> list[Stmt]:
+    """An inner loop as long as the number of the turn, with a ring that goes on through all."""
+
+    def turn(i: PrimExpr) -> Stmt:
+        return loop(2 * i + 1, lambda j: seq(load(0, j), handshake("MTE2_MTE3", 0), inner(j)))
+
+    inner = lambda j: seq(store(j, 0), barrier("PIPE_MTE3"), handshake("MTE3_MTE2", 0))  # noqa: E731
+    return [loop(n, turn)]
+
+
+def growing_turns_go_wrong(n: Turns) -> list[Stmt]:
+    """Only from the seventh turn on is the inner loop long enough to go wrong."""
+    turn = lambda i: loop(i + 1, lambda j: seq(fine(j), when(j == 6, WRONG)))  # noqa: E731
+    return [loop(n, turn)]
+
+
+def growing_turns_go_wrong_if_short(n: Turns) -> list[Stmt]:
+    """The flag that an inner loop of more than two turns raises is waited for in any case."""
+
+    def turn(i: PrimExpr) -> Stmt:
+        return seq(
+            loop(i + 1, lambda j: when(j == 2, set_flag("MTE2_V", 0))), wait_flag("MTE2_V", 0)
+        )
+
+    return [loop(n, turn)]
+
+
 def _expr(n: Turns) -> PrimExpr:
     return n if not isinstance(n, int) else tirx.IntImm("int32", n)
 
 
 CASES = [often, inside, late, again, shorter, nested, prefetched, backwards, twice_as_fast]
 CASES += [slots, slots_met_late, guarded_addresses, guarded_addresses_meet, guarded_again]
-CASES += [guarded_turns, guarded_turns_go_wrong]
+CASES += [guarded_turns, guarded_turns_go_wrong, growing_turns, growing_turns_go_wrong]
+CASES += [growing_turns_go_wrong_if_short]
 
 
 def build(case: Callable[[Turns], list[Stmt]], n: Turns) -> PrimFunc:
