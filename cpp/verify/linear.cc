@@ -21,6 +21,13 @@ Slot SomeSlot(const Program& program, Expr expr) {
 
 }  // namespace
 
+Expr BoundTo(const Program& program, Expr expr) {
+  const SlotInfo& info = program.slots[program.exprs[expr].number];
+  const bool bound = info.kind == SlotKind::kBound && info.definition != nullptr &&
+                     info.definition->kind == NodeKind::kAssign;
+  return bound ? info.definition->value : kNone;
+}
+
 bool LinearIn(const Program& program, Expr expr, Slot slot, int64_t* factor, int64_t* constant) {
   const ExprNode& node = program.exprs[expr];
   int64_t fa = 0, ca = 0, fb = 0, cb = 0;
@@ -57,13 +64,9 @@ void VariablesIn(const Program& program, Expr expr, std::map<Slot, int64_t>* slo
                  int64_t period) {
   const ExprNode& node = program.exprs[expr];
   if (node.kind == ExprKind::kSlot && node.number != kSubBlockSlot) {
-    const Slot slot = static_cast<Slot>(node.number);
-    const SlotInfo& info = program.slots[slot];
-    if (info.kind == SlotKind::kBound && info.definition != nullptr &&
-        info.definition->kind == NodeKind::kAssign) {
-      return VariablesIn(program, info.definition->value, slots, period);
-    }
-    auto [at, is_new] = slots->try_emplace(slot, period);
+    const Expr value = BoundTo(program, expr);
+    if (value != kNone) return VariablesIn(program, value, slots, period);
+    auto [at, is_new] = slots->try_emplace(static_cast<Slot>(node.number), period);
     if (!is_new) at->second = std::lcm(at->second, period);
     if (at->second > kLongestPeriod) at->second = 0;
   }
@@ -100,10 +103,8 @@ std::vector<Most> MostIn(const Program& program, Expr condition) {
       return both;
     }
     case ExprKind::kSlot: {
-      const SlotInfo& info = program.slots[node.number];
-      const bool bound = info.kind == SlotKind::kBound && info.definition != nullptr &&
-                         info.definition->kind == NodeKind::kAssign;
-      return bound ? MostIn(program, info.definition->value) : std::vector<Most>();
+      const Expr value = BoundTo(program, condition);
+      return value == kNone ? std::vector<Most>() : MostIn(program, value);
     }
     case ExprKind::kLess:
     case ExprKind::kLessEqual:

@@ -11,6 +11,9 @@ namespace tilelang_ascend_sched::verify {
 // Whether `expr` is `factor * slot + constant`.
 bool LinearIn(const Program& program, Expr expr, Slot slot, int64_t* factor, int64_t* constant);
 
+// What `expr`, a variable that is set once, is set to; kNone for any other variable.
+Expr BoundTo(const Program& program, Expr expr);
+
 // Longer distances after which something repeats count as none.
 inline constexpr int64_t kLongestPeriod = 4096;
 

@@ -95,11 +95,8 @@ Rates::Form Rates::FormOf(Expr expr) const {
       return form;
     case ExprKind::kSlot: {
       if (node.number == kSubBlockSlot) return form;
-      const SlotInfo& info = program_.slots[node.number];
-      if (info.kind == SlotKind::kBound && info.definition != nullptr &&
-          info.definition->kind == NodeKind::kAssign) {
-        return FormOf(info.definition->value);
-      }
+      const Expr value = BoundTo(program_, expr);
+      if (value != kNone) return FormOf(value);
       form[names_[node.number]] = 1;
       return form;
     }
@@ -150,10 +147,8 @@ void Rates::Chosen(Expr expr, std::map<Slot, int64_t>* slots) const {
   const ExprNode& node = program_.exprs[expr];
   if (node.kind == ExprKind::kLoad) VariablesIn(program_, node.a, slots);
   if (node.kind == ExprKind::kSlot) {
-    const SlotInfo& info = program_.slots[node.number];
-    const bool bound = info.kind == SlotKind::kBound && info.definition != nullptr &&
-                       info.definition->kind == NodeKind::kAssign;
-    if (bound) Chosen(info.definition->value, slots);
+    const Expr value = BoundTo(program_, expr);
+    if (value != kNone) Chosen(value, slots);
   }
   for (const Expr child : {node.a, node.b, node.c}) {
     if (child != kNone) Chosen(child, slots);
