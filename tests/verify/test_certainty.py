@@ -124,3 +124,27 @@ def scattered(stored: int):
 def test_somewhere(stored, verdict):
     """What takes all of a buffer meets what goes anywhere in it."""
     assert unordered(scattered(stored)) == verdict
+
+
+def after_few_threads():
+    @T.prim_func
+    def after_few_threads(X: T.Tensor((THREADS,), "float32"), Y: T.Tensor((8,), "float32")):
+        with T.Kernel(1) as _:
+            x = T.alloc_shared((THREADS,), "float32")
+            y = T.alloc_shared((THREADS,), "float32")
+            T.copy(X, x)
+            with T.SimtVF(threads=THREADS):
+                thread = T.get_thread_binding()
+                y[thread] = x[thread]
+                if thread < 2:
+                    x[thread * thread] = 0
+                for j in T.serial(thread):
+                    x[j] = 1
+            T.copy(x[32:40], Y)
+
+    return after_few_threads
+
+
+def test_what_a_guard_says_of_threads_ends_with_it():
+    """Threads above 32 write what is stored, in turns of a loop that the guarded ones lack."""
+    assert unordered(after_few_threads) != PROVEN
