@@ -96,7 +96,7 @@ Expr ExprDecoder::VisitExpr_(const CastNode* cast) {
   }
   // A truth is 0 or 1 in every type.
   const bool fits = whole && (from.is_bool() || to.bits() >= 16);
-  return fits ? value : Make(ExprKind::kUnknown);
+  return fits ? value : Make(ExprKind::kUnknown, value);
 }
 
 Expr ExprDecoder::Binary(ExprKind kind, const PrimExpr& a, const PrimExpr& b) {
@@ -106,7 +106,7 @@ Expr ExprDecoder::Binary(ExprKind kind, const PrimExpr& a, const PrimExpr& b) {
 
 Expr ExprDecoder::Compare(ExprKind kind, const PrimExpr& a, const PrimExpr& b) {
   const Expr test = Binary(kind, a, b);
-  return IsWhole(a.dtype()) && IsWhole(b.dtype()) ? test : Make(ExprKind::kUnknown);
+  return IsWhole(a.dtype()) && IsWhole(b.dtype()) ? test : Make(ExprKind::kUnknown, test);
 }
 
 Expr ExprDecoder::VisitExpr_(const AddNode* op) {
@@ -136,7 +136,7 @@ Expr ExprDecoder::VisitExpr_(const FloorModNode* op) {
 
 Expr ExprDecoder::VisitExpr_(const DivNode* op) {
   const Expr quotient = Binary(ExprKind::kTruncatedDivide, op->a, op->b);
-  return IsWhole(op->dtype) ? quotient : Make(ExprKind::kUnknown);
+  return IsWhole(op->dtype) ? quotient : Make(ExprKind::kUnknown, quotient);
 }
 
 Expr ExprDecoder::VisitExpr_(const ModNode* op) {
@@ -199,7 +199,9 @@ Expr ExprDecoder::VisitExpr_(const CallNode* call) {
       return ReadMemory(pointer, call->dtype.bytes(), "GM", call->dtype);
     }
   }
-  return Make(ExprKind::kUnknown);
+  Expr unknown = Make(ExprKind::kUnknown);
+  for (const Expr arg : args) unknown = Make(ExprKind::kUnknown, unknown, arg);
+  return unknown;
 }
 
 }  // namespace tilelang_ascend_sched::verify

@@ -123,9 +123,10 @@ Node* DecodeInstruction(const CallNode* call, const Source& at, ExprDecoder* exp
   }
   if (name == "tl.ascend_write_gm_bypass_dcache") {
     Pointer pointer;
-    exprs->Compile(call->args[1]);
+    const Expr value = exprs->Compile(call->args[1]);
     if (exprs->Parse(call->args[0], &pointer)) {
       Instruction instruction{Action::kAccess, Pipe::kS};
+      instruction.value = value;
       instruction.accesses.push_back(exprs->OneRow(pointer, pointer.extent, true));
       return Issue(program, std::move(instruction), source);
     }

@@ -36,6 +36,26 @@ bool MayWrite(const Node* node, const AccessPattern& read) {
                      [&](const Node* child) { return MayWrite(child, read); });
 }
 
+// Whether it makes a difference to what is issued that `node` runs. What only sets variables may be
+// done without a decision, or left out.
+bool Matters(const Node* node, bool in_loop) {
+  switch (node->kind) {
+    case NodeKind::kInstruction:
+    case NodeKind::kAtomicOn:
+    case NodeKind::kAtomicOff:
+    case NodeKind::kNotModelled:
+      return true;
+    case NodeKind::kBreak:
+    case NodeKind::kContinue:
+      return !in_loop;
+    default:
+      break;
+  }
+  in_loop = in_loop || node->kind == NodeKind::kFor || node->kind == NodeKind::kWhile;
+  return std::any_of(node->children.begin(), node->children.end(),
+                     [&](const Node* child) { return Matters(child, in_loop); });
+}
+
 }  // namespace
 
 Node* StmtDecoder::VisitStmtDefault_(const tvm::ffi::Object* stmt) {
@@ -44,11 +64,11 @@ Node* StmtDecoder::VisitStmtDefault_(const tvm::ffi::Object* stmt) {
 }
 
 // Puts the memory reads of a statement's expressions in front of it. A decision and an instruction
-// need what is read; a variable only keeps it.
-Node* StmtDecoder::After(std::vector<Node*> reads, Node* node) {
+// need what is read, so it is `awaited`; a variable only keeps it.
+Node* StmtDecoder::After(std::vector<Node*> reads, Node* node, bool awaited) {
   if (reads.empty()) return node;
   for (Node* read : reads) {
-    read->instruction.awaited = node == nullptr || node->kind != NodeKind::kAssign;
+    read->instruction.awaited = awaited;
     if (node == nullptr) continue;
     read->instruction.source.file = node->source.file;
     read->instruction.source.line = node->source.line;
@@ -81,28 +101,28 @@ Node* StmtDecoder::VisitStmt_(const ForNode* loop) {
   program_->slots[node->slot].definition = node;
   Node* body = Decode(loop->body);
   exprs_.Leave();
-  Node* again = ReadAgain(each_turn, body, node->source);
+  node->decides = body != nullptr && Matters(body, true);
+  Node* again = ReadAgain(each_turn, body, *node);
   if (body == nullptr && again != nullptr) body = program_->Make(NodeKind::kSequence);
   for (Node* child : {body, again}) {
     if (child != nullptr) node->children.push_back(child);
   }
   reads.insert(reads.end(), each_turn.begin(), each_turn.end());
-  return After(std::move(reads), node);
+  return After(std::move(reads), node, node->decides);
 }
 
 // Generated code compares with the extent again after each turn: what its reads then do, if there
 // are any.
-Node* StmtDecoder::ReadAgain(const std::vector<Node*>& reads, const Node* body,
-                             const Source& loop) {
+Node* StmtDecoder::ReadAgain(const std::vector<Node*>& reads, const Node* body, const Node& loop) {
   Node* again = program_->Make(NodeKind::kSequence);
   for (const Node* read : reads) {
     if (read->kind != NodeKind::kInstruction) continue;
     if (body != nullptr && MayWrite(body, read->instruction.accesses.front())) {
       again->children.push_back(
-          NotModelled(program_, "a loop that may write its own length", loop));
+          NotModelled(program_, "a loop that may write its own length", loop.source));
     }
     again->children.push_back(Issue(program_, read->instruction, read->source));
-    again->children.back()->instruction.awaited = true;
+    again->children.back()->instruction.awaited = loop.decides;
   }
   return again->children.empty() ? nullptr : again;
 }
@@ -112,11 +132,13 @@ Node* StmtDecoder::VisitStmt_(const WhileNode* loop) {
   node->source = At(loop, "while");
   exprs_.Enter(node);
   node->value = exprs_.Compile(loop->condition);
-  // The condition is read again at each turn.
-  Node* reads = AfterReads(nullptr);
+  std::vector<Node*> each_turn = exprs_.TakeReads();
   Node* body = Decode(loop->body);
   exprs_.Leave();
   node->children.push_back(body != nullptr ? body : program_->Make(NodeKind::kSequence));
+  node->decides = Matters(node, true);
+  // The condition is read again at each turn.
+  Node* reads = After(std::move(each_turn), nullptr, node->decides);
   if (reads != nullptr) node->children.push_back(reads);
   return node;
 }
@@ -131,7 +153,8 @@ Node* StmtDecoder::VisitStmt_(const IfThenElseNode* branch) {
   if (branch->else_case.has_value()) {
     if (Node* else_case = Decode(branch->else_case.value())) node->children.push_back(else_case);
   }
-  return After(std::move(reads), node);
+  node->decides = Matters(node, false);
+  return After(std::move(reads), node, node->decides);
 }
 
 Node* StmtDecoder::VisitStmt_(const BufferStoreNode* store) {
@@ -139,14 +162,18 @@ Node* StmtDecoder::VisitStmt_(const BufferStoreNode* store) {
   const Source source = At(store, "store to " + std::string(store->buffer->name));
   if (scope.rfind("local", 0) == 0) {
     const auto* index = store->indices.size() == 1 ? store->indices[0].as<IntImmNode>() : nullptr;
-    if (index == nullptr || index->value != 0) return nullptr;
+    if (index == nullptr || index->value != 0) {
+      // What it keeps is not followed, only read.
+      exprs_.Compile(store->value);
+      return AfterReads(nullptr, false);
+    }
     Node* node = program_->Make(NodeKind::kAssign);
     node->slot = exprs_.SlotOf(store->buffer->data.get(), SlotKind::kMutable);
     node->value = exprs_.Compile(store->value);
     node->source = source;
-    return AfterReads(node);
+    return AfterReads(node, false);
   }
-  exprs_.Compile(store->value);
+  const Expr value = exprs_.Compile(store->value);
   Pointer pointer;
   const BufferLoad target(store->buffer, store->indices);
   if (!exprs_.AddressOf(target.get(), &pointer)) {
@@ -154,6 +181,7 @@ Node* StmtDecoder::VisitStmt_(const BufferStoreNode* store) {
   }
   pointer.buffer = exprs_.BufferOf(store);
   Instruction instruction{Action::kAccess, Pipe::kS};
+  instruction.value = value;
   instruction.accesses.push_back(exprs_.OneRow(pointer, pointer.extent, true));
   return AfterReads(Issue(program_, std::move(instruction), source));
 }
@@ -165,7 +193,7 @@ Node* StmtDecoder::VisitStmt_(const BindNode* bind) {
   node->value = exprs_.Compile(bind->value);
   node->slot = exprs_.SlotOf(bind->var.get(), SlotKind::kBound);
   program_->slots[node->slot].definition = node;
-  return AfterReads(node);
+  return AfterReads(node, false);
 }
 
 Node* StmtDecoder::VisitStmt_(const AttrStmtNode* attr) {

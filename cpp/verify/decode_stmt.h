@@ -42,9 +42,11 @@ class StmtDecoder : private tvm::tirx::StmtFunctor<Node*(const tvm::tirx::Stmt&)
   Node* VisitStmt_(const tvm::tirx::AssertStmtNode*) final { return nullptr; }
   Node* VisitStmtDefault_(const tvm::ffi::Object* stmt) final;
 
-  Node* AfterReads(Node* node) { return After(exprs_.TakeReads(), node); }
-  Node* After(std::vector<Node*> reads, Node* node);
-  Node* ReadAgain(const std::vector<Node*>& reads, const Node* body, const Source& loop);
+  Node* AfterReads(Node* node, bool awaited = true) {
+    return After(exprs_.TakeReads(), node, awaited);
+  }
+  Node* After(std::vector<Node*> reads, Node* node, bool awaited);
+  Node* ReadAgain(const std::vector<Node*>& reads, const Node* body, const Node& loop);
 
   Program* program_;
   ExprDecoder& exprs_;

@@ -105,6 +105,7 @@ void Run::Assign(int core, Slot slot, Expr expr) {
   CoreState& state = cores_[core];
   const Value value = Eval(core, expr);
   if (search_.periods.clamps()) state.loose[slot] = EvalLoose(core, expr, value);
+  if (search_.reads.Holds(slot)) state.needs[slot] = NeedOf(core, expr);
   state.slots[slot] = value;
 }
 
@@ -211,8 +212,6 @@ std::optional<int64_t> Run::StepOf(int core, Expr expr, Slot loop) const {
 std::optional<bool> Run::Known(int core, Expr expr) {
   const ExprNode& node = program_.exprs[expr];
   switch (node.kind) {
-    case ExprKind::kConstant:
-      return node.number != 0;
     case ExprKind::kNot: {
       const std::optional<bool> a = Known(core, node.a);
       return a ? std::optional<bool>(!*a) : a;
@@ -228,8 +227,12 @@ std::optional<bool> Run::Known(int core, Expr expr) {
     case ExprKind::kLessEqual:
     case ExprKind::kEqual:
       break;
-    default:
-      return std::nullopt;
+    default: {
+      if (Decides(expr)) return std::nullopt;
+      const Range range = path_.Bounds(Eval(core, expr));
+      if (range.low == 0 && range.high == 0) return false;
+      return range.low > 0 || range.high < 0 ? std::optional<bool>(true) : std::nullopt;
+    }
   }
   if (Decides(node.a) || Decides(node.b)) return std::nullopt;
   const Range range = path_.Bounds(Eval(core, node.a) - Eval(core, node.b));

@@ -57,7 +57,8 @@ std::vector<Finding> Confirm(const Search& search, const Path& path,
   for (const auto& inputs : tried) {
     Limits limits = search.limits;
     limits.events = kConcreteEvents;
-    Search concrete{search.program, search.periods, search.rates, search.symbols, limits, {}, 0};
+    Search concrete{search.program, search.periods, search.rates, search.reads,
+                    search.symbols, limits,         {},           0};
     concrete.skips = search.skips;
     concrete.used_hints = search.used_hints;
     Path only(*search.symbols, {});
@@ -122,9 +123,9 @@ struct Lesson {
 };
 
 // Walks all paths. False if it has to be done again with what was learned.
-bool ExploreOnce(Program* program, const Periods& periods, const Rates& rates, bool skips,
-                 const Attempt& attempt, Lesson* lesson, Report* report) {
-  Search search{*program, periods, rates, &program->symbols, Limits{attempt.events}, {}, 0};
+bool ExploreOnce(Program* program, const Periods& periods, const Rates& rates, const Reads& reads,
+                 bool skips, const Attempt& attempt, Lesson* lesson, Report* report) {
+  Search search{*program, periods, rates, reads, &program->symbols, Limits{attempt.events}, {}, 0};
   search.used_hints = &lesson->used_hints;
   search.skips = skips;
   search.forgets = attempt.forgets;
@@ -160,10 +161,12 @@ bool ExploreOnce(Program* program, const Periods& periods, const Rates& rates, b
     bool certain = false;
     for (Finding& finding : findings) {
       certain = certain || finding.certain;
-      const bool known =
-          std::any_of(report->findings.begin(), report->findings.end(),
-                      [&](const Finding& other) { return SameKind(finding, other); });
-      if (!known && report->findings.size() < kMostFindings) {
+      const auto known =
+          std::find_if(report->findings.begin(), report->findings.end(),
+                       [&](const Finding& other) { return SameKind(finding, other); });
+      if (known != report->findings.end()) {
+        if (finding.certain && !known->certain) *known = std::move(finding);
+      } else if (report->findings.size() < kMostFindings) {
         report->findings.push_back(std::move(finding));
       }
     }
@@ -212,6 +215,7 @@ bool Certain(const Report& report) {
 void Explore(Program* program, const Rates& rates, bool skips, std::vector<bool>* used_hints,
              Report* report) {
   const Periods exact(*program, false), loose(*program, true);
+  const Reads reads(*program);
   const Report before = *report;
   int64_t events = 0;
   for (const Attempt& attempt : Attempts(*program, loose)) {
@@ -221,8 +225,8 @@ void Explore(Program* program, const Rates& rates, bool skips, std::vector<bool>
     do {
       lesson.used_hints.resize(program->hints.size());
       walked = before;
-    } while (!ExploreOnce(program, attempt.loosens ? loose : exact, rates, skips, attempt, &lesson,
-                          &walked) &&
+    } while (!ExploreOnce(program, attempt.loosens ? loose : exact, rates, reads, skips, attempt,
+                          &lesson, &walked) &&
              ++times < kAttempts);
     events += walked.events;
     *report = std::move(walked);

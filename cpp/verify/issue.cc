@@ -39,6 +39,7 @@ bool Run::Issue(int core, const Node* node) {
 }
 
 Run::Event Run::Evaluate(int core, const Instruction& instruction) {
+  AwaitOperands(core, instruction);
   CoreState& state = cores_[core];
   Event event{&instruction};
   event.snapshot = state.snapshot;

@@ -67,14 +67,19 @@ std::string Run::BuffersOf(const Record& a, const Record& b) const {
 void Run::ReportRace(const Record& earlier, const Record& later, const Access& access,
                      const Excuse& excuse) {
   const auto key = std::pair{earlier.instruction->number, later.instruction->number};
-  // A scalar read whose number nothing has needed so far may be over all the same.
-  const bool may_be_over =
-      PipeOf(earlier.thread) == Pipe::kS && !earlier.writes && !earlier.instruction->awaited;
-  const bool certain = excuse.answer != Answer::kMaybe && !may_be_over && Meet(earlier, later);
-  const auto reported = reported_.try_emplace(key, certain);
-  if (!reported.second && (reported.first->second || !certain)) return;
-  reported.first->second = certain;
   const Core from = CoreOf(earlier.thread), to = CoreOf(later.thread);
+  // A scalar read whose number nothing has needed so far may be over all the same, or left out.
+  auto kept = [](const Record& record) {
+    return PipeOf(record.thread) == Pipe::kS && !record.writes && !record.instruction->awaited;
+  };
+  const bool may_be_over =
+      PipeOf(earlier.thread) == Pipe::kS &&
+      (kept(earlier) || earlier.index <= cores_[static_cast<int>(from)].maybe_over);
+  const bool meet = excuse.answer != Answer::kMaybe && !may_be_over && Meet(earlier, later);
+  const bool certain = meet && !kept(later);
+  const auto reported = reported_.try_emplace(key, certain);
+  if (!reported.second && (reported.first->second || !meet)) return;
+  reported.first->second = certain;
   Finding finding{"race"};
   finding.certain = certain;
   finding.meets = Meeting(earlier.region, later.region);
@@ -95,6 +100,8 @@ void Run::ReportRace(const Record& earlier, const Record& later, const Access& a
   }
   finding.distance = Distance(earlier.turns, from, later.turns, to);
   OrderMissing(earlier.thread, later.thread, &finding);
+  if (meet && !certain)
+    cores_[static_cast<int>(to)].races.push_back(std::make_shared<const Race>(Race{key, finding}));
   Report(std::move(finding));
 }
 

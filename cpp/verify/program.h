@@ -24,7 +24,7 @@ enum class ExprKind : uint8_t {
   kSlot,      // number is the slot
   kSymbol,    // number is the symbol
   kLoad,      // element a of the read-only tensor `number`
-  kUnknown,   // anything: a value that synchronization should not depend on
+  kUnknown,   // anything, made of a and b: what synchronization should not depend on
   kAdd,
   kSubtract,
   kMultiply,
@@ -141,6 +141,7 @@ struct Instruction {
   FlagScope scope = FlagScope::kOneCore;  // of a cross-core flag that is set
   Expr unit_flag = kNone;                 // nonzero: M and FIX order themselves on L0C
   Expr id = kNone;                        // of a flag or lock
+  Expr value = kNone;                     // of a scalar store: what it writes
   bool awaited = false;                   // of a scalar read: what follows needs the number
   std::vector<AccessPattern> accesses{};
   Source source{};
@@ -171,9 +172,10 @@ struct Node {
   Expr minimum = kNone;
   Instruction instruction;
   Source source;
-  std::string name;     // of a loop variable; why something is not modelled
-  Range range{0, 0};    // of a fresh number
-  bool staged = false;  // a loop whose statements may belong to different iterations of the source
+  std::string name;      // of a loop variable; why something is not modelled
+  Range range{0, 0};     // of a fresh number
+  bool decides = false;  // a loop or branch on which it depends what is issued
+  bool staged = false;   // a loop whose statements may belong to different iterations of the source
 };
 
 // The cores of a block have copies of the same loops.

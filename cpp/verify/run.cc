@@ -21,6 +21,7 @@ Run::Run(Search* search, Path* path, const std::map<Symbol, int64_t>* inputs)
     state.slots.assign(program_.slots.size(), Value());
     state.slots[kSubBlockSlot] = Value(core == static_cast<int>(Core::kAiv1) ? 1 : 0);
     state.loose = state.slots;
+    state.needs.resize(program_.slots.size());
     if (program_.cores[core].body != nullptr) {
       state.frames.push_back({program_.cores[core].body});
     }
@@ -84,6 +85,7 @@ bool Run::Step(int core) {
         StartLoop(core, &frame);
         frame.extent = ExtentOf(core, node);
         Assign(core, node.slot, node.minimum);
+        AwaitDecision(core, node);
         frame.stage = 1;
       }
       if (frame.stage == 2) {
@@ -113,7 +115,9 @@ bool Run::Step(int core) {
       }
       frame.stage = 0;
       ++frame.turn;
-      if (Test(core, node.value)) return Enter(core, node.children[0]);
+      const bool holds = Test(core, node.value);
+      AwaitDecision(core, node);
+      if (holds) return Enter(core, node.children[0]);
       Leave(core, false);
       return true;
     }
@@ -122,7 +126,9 @@ bool Run::Step(int core) {
         state.frames.pop_back();
         return true;
       }
-      if (Test(core, node.value)) return Enter(core, node.children[0]);
+      const bool holds = Test(core, node.value);
+      AwaitDecision(core, node);
+      if (holds) return Enter(core, node.children[0]);
       return node.children.size() < 2 || Enter(core, node.children[1]);
     }
     default:
@@ -154,6 +160,10 @@ bool Run::Enter(int core, const Node* node) {
         state.slots[node->slot] = at == inputs_->end() ? Value(0) : Value(at->second);
       }
       state.loose[node->slot] = state.slots[node->slot];
+      {
+        const uint32_t read = counts_[ThreadOf(static_cast<Core>(core), Pipe::kS)];
+        state.needs[node->slot] = {read, read, std::exchange(state.races, {})};
+      }
       return true;
     case NodeKind::kBreak:
       Leave(core, false);

@@ -15,6 +15,7 @@
 #include "verify/periods.h"
 #include "verify/program.h"
 #include "verify/rates.h"
+#include "verify/reads.h"
 #include "verify/state.h"
 
 namespace tilelang_ascend_sched::verify {
@@ -30,6 +31,7 @@ struct Search {
   const Program& program;
   const Periods& periods;
   const Rates& rates;
+  const Reads& reads;
   Symbols* symbols;
   Limits limits;
   // States at the heads of open loops: what threads know in each, by all else.
@@ -97,11 +99,28 @@ class Run {
     int open = -1;       // index in `CoreState::open`
     std::shared_ptr<History> history{};
   };
+  // A race with a scalar read: it is one for sure once the number is needed.
+  struct Race {
+    std::pair<int, int> pair;  // of instructions
+    Finding finding;
+  };
+  // What has to be over before a number is there, as a count of events of the scalar pipe. That
+  // completes in order, so the latest read tells of all others.
+  struct Need {
+    uint32_t sure = 0;                                 // has to be over
+    uint32_t possible = 0;                             // and maybe more, up to this one
+    std::vector<std::shared_ptr<const Race>> races{};  // of reads that have to happen
+
+    void Add(const Need& other, bool may);
+  };
   struct CoreState {
     bool present = false;
     std::vector<Frame> frames;
     std::vector<Value> slots;
     std::vector<Value> loose;  // the same, as far as the latest state tells them
+    std::vector<Need> needs;   // of what the variables hold
+    std::vector<std::shared_ptr<const Race>> races;  // of the latest scalar read
+    uint32_t maybe_over = 0;  // so many scalar events may have been waited for, or not
     std::deque<Event> queues[kPipes];
     int waiting = 0;                // events in them
     const Node* pending = nullptr;  // an instruction that could not be issued yet
@@ -162,6 +181,14 @@ class Run {
   void EvaluateAccess(int core, const AccessPattern& pattern, Event* event);
   void EvaluateSure(int core, Access* access);
   void CheckUb(const Access& access, const Event& event);
+
+  // await.cc: scalar reads that are waited for
+  Need NeedOf(int core, Expr expr);
+  void Await(int core, const Need& need);
+  void AwaitDecision(int core, const Node& node);
+  void AwaitOperands(int core, const Instruction& instruction);
+  uint32_t OverFor(int core) const;
+  void Tell(int core, uint32_t over);
 
   // evaluate.cc: expressions
   Value Eval(int core, Expr expr);

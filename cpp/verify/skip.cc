@@ -29,8 +29,8 @@ bool Together(Moves* moves, int tensor, std::optional<int64_t> moved) {
 }
 
 // Whether everything in the code repeats itself.
-bool Repeats(const Program& program, const Node* node, const Motion& motion, Shift* shift,
-             Moves* moves) {
+bool Repeats(const Program& program, const Reads& reads, const Node* node, const Motion& motion,
+             Shift* shift, Moves* moves) {
   if (node == nullptr) return true;
   auto same = [&](Expr expr) { return expr == kNone || shift->Of(expr) == 0; };
   switch (node->kind) {
@@ -49,6 +49,8 @@ bool Repeats(const Program& program, const Node* node, const Motion& motion, Shi
       const Motion::OfSlot& slot = motion.slots[node->slot];
       if (slot.live && moved != slot.moved) return false;
       if (slot.symbolic && moved != 0) return false;
+      // Alive or not, it has to be made of the same reads.
+      if (reads.Names(node->value) && reads.Chooses(node->value) && !moved) return false;
       break;
     }
     case NodeKind::kFresh:
@@ -69,7 +71,7 @@ bool Repeats(const Program& program, const Node* node, const Motion& motion, Shi
       break;
   }
   return std::all_of(node->children.begin(), node->children.end(), [&](const Node* child) {
-    return Repeats(program, child, motion, shift, moves);
+    return Repeats(program, reads, child, motion, shift, moves);
   });
 }
 
@@ -125,7 +127,7 @@ int64_t Run::Repetitions(int head, const State& past, const State& now) const {
     Shift shift(program_, motions[core]);
     if (repeated[core]->kind == NodeKind::kWhile && !shift.Stays(repeated[core]->value)) return 0;
     for (const Node* child : repeated[core]->children) {
-      if (!Repeats(program_, child, motions[core], &shift, &moves)) return 0;
+      if (!Repeats(program_, search_.reads, child, motions[core], &shift, &moves)) return 0;
     }
     most = std::min(most, shift.most());
   }

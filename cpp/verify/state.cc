@@ -196,6 +196,7 @@ class StateWriter {
     for (size_t i = 0; i < state.slots.size(); ++i) {
       const Slot slot = static_cast<Slot>(i);
       if (!run_.Live(core, slot, core == core_)) continue;
+      if (run_.search_.reads.Holds(slot)) needs_.push_back({core, state.needs[slot].sure});
       Value& value = state.slots[slot];
       out_.Bit(value.known());
       if (!value.known()) {
@@ -451,6 +452,11 @@ class StateWriter {
     }
     for (const auto& [thread, index] : marks_) {
       for (const Clock* holder : holders_) out_.Bit(holder->known[thread] >= index);
+      // Who waits for what a variable was made of will know, too.
+      for (const auto& [core, need] : needs_) {
+        if (thread != ThreadOf(static_cast<Core>(core), Pipe::kS)) continue;
+        out_.Bit(std::max(need, run_.OverFor(core)) >= index);
+      }
     }
   }
 
@@ -470,6 +476,7 @@ class StateWriter {
   std::vector<bool> touched_;    // tensors
   std::vector<std::pair<Thread, uint32_t>> marks_;
   std::vector<const Clock*> holders_;
+  std::vector<std::pair<int, uint32_t>> needs_;  // of live variables of a core
 };
 
 State Run::StateAt(int core, const Frame& head, bool open) {

@@ -58,13 +58,7 @@ bool Run::Try(int core, Event* event) {
   auto after_wait = [&]() {
     if (pipe != Pipe::kS) return;
     // All that is issued from now on comes after the wait, and after what was read and needed.
-    const int last = cores_[core].snapshot;
-    Clock known = clock;
-    known.known[thread] = instruction.awaited ? counts_[thread]
-                          : last < 0          ? 0
-                                              : snapshots_[last].known[thread];
-    snapshots_.push_back(known);
-    cores_[core].snapshot = static_cast<int>(snapshots_.size()) - 1;
+    Tell(core, instruction.awaited ? counts_[thread] : OverFor(core));
   };
   switch (instruction.action) {
     case Action::kAccess:

@@ -18,6 +18,7 @@ def _handle(name: str, scope: str) -> Var:
 X, Y = _handle("X", "global"), _handle("Y", "global")
 _UB = _handle("ub", "shared.dyn")
 _TILES = tirx.decl_buffer([16 * TILE // 4], "float32", "ub", _UB)
+_NUMBERS = tirx.decl_buffer([16 * TILE // 4], "int32", "ub", _UB)
 
 
 def seq(*stmts: Stmt) -> Stmt:
@@ -110,9 +111,21 @@ def vector(to: int | PrimExpr, source: int | PrimExpr) -> Stmt:
     return _issue("tl.ascend_nd2nz_scatter", first, second, 16, 16, "float", "float")
 
 
-def write(element: int | PrimExpr) -> Stmt:
-    """S: one element of UB."""
+def write(element: int | PrimExpr, number: PrimExpr | None = None) -> Stmt:
+    """S: one element of UB, a whole number if one is given."""
+    if number is not None:
+        return tirx.BufferStore(_NUMBERS, number, [element])
     return tirx.BufferStore(_TILES, tirx.const(1.0, "float32"), [element])
+
+
+def read(element: int | PrimExpr) -> PrimExpr:
+    """S: one whole number of UB."""
+    return tirx.BufferLoad(_NUMBERS, [element])
+
+
+def real(element: int | PrimExpr) -> PrimExpr:
+    """S: one number of UB, of which nothing is ever known."""
+    return tirx.BufferLoad(_TILES, [element])
 
 
 def again() -> Stmt:
