@@ -29,11 +29,13 @@ std::optional<std::vector<bool>> NextScript(std::vector<bool> choices) {
   return choices;
 }
 
-std::string TextOf(const std::map<Symbol, int64_t>& inputs, const Program& program) {
+// The inputs of a run, and what it has read of memory that the kernel writes.
+std::string TextOf(const std::map<Symbol, int64_t>& inputs, const std::string& readings,
+                   const Program& program) {
   const Symbols& symbols = program.symbols;
-  std::string text;
+  std::string text = readings;
   for (const auto& [symbol, number] : inputs) {
-    if (symbols.IsTurns(symbol)) continue;
+    if (symbols.IsTurns(symbol) || symbols.IsReading(symbol)) continue;
     Value value;
     value.terms.push_back({symbol, 1});
     if (!text.empty()) text += ", ";
@@ -68,7 +70,7 @@ std::vector<Finding> Confirm(const Search& search, const Path& path,
     std::vector<Finding> certain;
     for (Finding finding : run.findings()) {
       if (!finding.certain) continue;
-      finding.inputs = TextOf(inputs, search.program);
+      finding.inputs = TextOf(inputs, run.contents().Text(), search.program);
       certain.push_back(std::move(finding));
     }
     if (!certain.empty()) return certain;

@@ -154,11 +154,7 @@ bool Run::Enter(int core, const Node* node) {
       Assign(core, node->slot, node->value);
       return true;
     case NodeKind::kFresh:
-      state.slots[node->slot] = search_.symbols->Fresh(node->name, node->range);
-      if (inputs_ != nullptr) {
-        auto at = inputs_->find(state.slots[node->slot].terms[0].symbol);
-        state.slots[node->slot] = at == inputs_->end() ? Value(0) : Value(at->second);
-      }
+      state.slots[node->slot] = NumberRead(core, *node);
       state.loose[node->slot] = state.slots[node->slot];
       {
         const uint32_t read = counts_[ThreadOf(static_cast<Core>(core), Pipe::kS)];
@@ -184,6 +180,15 @@ bool Run::Enter(int core, const Node* node) {
     }
   }
   return true;
+}
+
+// What the scalar read before it has read.
+Value Run::NumberRead(int core, const Node& read) {
+  const Value number = search_.symbols->Fresh(read.name, read.range);
+  if (inputs_ == nullptr) return number;
+  const auto at = inputs_->find(number.terms[0].symbol);
+  const int64_t fresh = at == inputs_->end() ? 0 : at->second;
+  return Value(contents_.Number(core, read.name, read.range, fresh));
 }
 
 // Leaves the innermost loop, or its present turn only.

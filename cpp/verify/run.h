@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "verify/contents.h"
 #include "verify/finding.h"
 #include "verify/memory.h"
 #include "verify/path.h"
@@ -60,6 +61,7 @@ class Run {
   const std::vector<Finding>& findings() const { return findings_; }
   // The path came to a state from which all continuations are walked elsewhere.
   bool covered() const { return covered_; }
+  const Contents& contents() const { return contents_; }  // of a run with given inputs
 
  private:
   struct Access {
@@ -162,6 +164,7 @@ class Run {
   bool Step(int core);
   bool Enter(int core, const Node* node);
   void Leave(int core, bool continues);
+  Value NumberRead(int core, const Node& read);
   bool Alone() const { return cores_[0].present + cores_[1].present + cores_[2].present == 1; }
 
   // loops.cc
@@ -207,6 +210,7 @@ class Run {
   bool DrainPipe(int core, int pipe);
   bool Try(int core, Event* event);
   void Touch(const Event& event, Thread thread, uint32_t index);
+  void Remember(const Access& access, Thread thread);
   std::pair<Thread, uint32_t> Met(int core);
   bool Ordered(const Record& record, Thread thread) const;
   bool KnownToAll(const Record& record, uint32_t threads) const;
@@ -272,6 +276,7 @@ class Run {
   const Program& program_;
   Path& path_;
   const std::map<Symbol, int64_t>* inputs_;
+  Contents contents_;
   CoreState cores_[kCores];
   Clock clocks_[kThreads];
   uint32_t counts_[kClocked] = {};

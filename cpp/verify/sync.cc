@@ -138,6 +138,7 @@ bool Run::Ordered(const Record& record, Thread thread) const {
 
 void Run::Touch(const Event& event, Thread thread, uint32_t index) {
   for (const Access& access : event.accesses) {
+    if (inputs_ != nullptr) Remember(access, thread);
     if (Excused(*access.pattern)) continue;
     const Record record{
         access.region, event.instruction, access.pattern, event.turns,        index,
@@ -183,6 +184,17 @@ void Run::Touch(const Event& event, Thread thread, uint32_t index) {
     Report(std::move(finding));
     stopped_ = true;
     return;
+  }
+}
+
+// Which numbers in memory stay what they are. Of a read that is only bounded nothing is.
+void Run::Remember(const Access& access, Thread thread) {
+  const Region& region = access.region;
+  if (access.writes) {
+    contents_.Write(access.space, access.tensor, region);
+  } else if (PipeOf(thread) == Pipe::kS && !access.approximate && region.base == 0) {
+    const int64_t first = access.buffer < 0 ? 0 : program_.buffers[access.buffer].begin;
+    contents_.Read(static_cast<int>(CoreOf(thread)), access.space, access.tensor, region, first);
   }
 }
 

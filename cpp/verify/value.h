@@ -114,6 +114,11 @@ class Symbols {
   // Whether the sum is the same whenever it is read: it rests on no memory that is written.
   bool IsRepeatable(const std::vector<Term>& terms) const;
 
+  // Whether `symbol` is a number read from memory that the kernel writes.
+  bool IsReading(Symbol symbol) const {
+    return definitions_[symbol].fresh && !definitions_[symbol].turns;
+  }
+
   // Whether `symbol` is an input or a load, not an expression of others.
   bool IsInput(Symbol symbol) const { return definitions_[symbol].operation <= Operation::kLoad; }
 

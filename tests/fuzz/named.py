@@ -12,7 +12,7 @@ from tests.fuzz.model import INT
 
 LONGEST = 64
 """Turns of one loop: what takes more is taken to go wrong in as many. They bound loops only."""
-_INPUT = re.compile(r"(\w+)(?:\[(.*?)\])? = (-?\d+)(?:, |$)")
+_INPUT = re.compile(r"(\w+)(?:\[(.*?)\])? = (-?\d+)(?: then [^,]*)?(?:, |$)")
 
 
 def fill(
@@ -20,15 +20,15 @@ def fill(
 ) -> int:
     """Sets in ``arrays`` what ``text`` names, as in ``n = 4, P[0] = 2, Q[(n) % (8)] = 3``.
 
-    What is read from UB is named by its number among all such reads: U, which it is loaded from,
-    gets everywhere what the first of them reads. Rows of X and Y are cut off as ``m`` says.
+    An element in UB is named with the numbers that it has one after the other: each row of U, which
+    it is loaded from, gets the first of them. Rows of X and Y are cut off as ``m`` says.
     places: the largest element that P gets. Returns ``n``, as it is if not named.
     """
     named = [(name, index, int(value)) for name, index, value in _INPUT.findall(text)]
     n = next((_length(value) for name, _, value in named if name == "n"), n)
-    read = [(int(index), value) for name, index, value in named if name.startswith(INT)]
-    if read:
-        arrays["U"][:] = _length(min(read)[1])
+    for index, value in ((int(i), value) for name, i, value in named if name.startswith(INT)):
+        with suppress(IndexError):
+            arrays["U"][..., index] = _length(value)
     for rows in (value for name, _, value in named if name == "m"):
         arrays |= {name: arrays[name][: max(rows, 0)] for name in ("X", "Y")}
     # An index may be an element itself: those of plain indices come first.

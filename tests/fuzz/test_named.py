@@ -16,17 +16,19 @@ from tests.fuzz.named import LONGEST, fill
         ("Q[(n) % (8)] = 5, n = 9", 9, {"Q": {1: 5}}),
         ("Q[P[0]] = 6, P[0] = 2", 7, {"P": {0: 2}, "Q": {2: 6}}),
         ("n = -2147483648, m = 7, bx = 0, P[0] = 9, Q[0] = 100000", 0, {"P": {0: 7}, "Q": {0: 64}}),
-        ("int0[3] = 2, int0[4] = 1", 7, {"U": dict.fromkeys(range(64), 2)}),
+        ("int0[3] = 2 then 9 then 2, Q[0] = 4, int1[6] = -1", 7, {"U": {3: 2, 6: 0}, "Q": {0: 4}}),
+        ("int0[5] = 3 then 0, int0[640] = 2", 7, {"U": {5: 3}}),
         ("Q[other] = 1, Q[80] = 1", 7, {}),
     ],
 )
 def test_elements_are_filled_in(text: str, n: int, elements: dict[str, dict[int, int]]) -> None:
-    arrays = {name: np.ones(64 if name == "U" else 8, np.int32) for name in "PQUXY"}
+    arrays = {name: np.ones((4, 8) if name == "U" else 8, np.int32) for name in "PQUXY"}
     assert LONGEST == 64
     assert fill(arrays, text, 7) == n
     for name, array in arrays.items():
         if name in "PQU":
-            assert array.tolist() == [elements.get(name, {}).get(i, 1) for i in range(len(array))]
+            row = [elements.get(name, {}).get(i, 1) for i in range(8)]
+            assert array.tolist() == ([row] * 4 if name == "U" else row)
 
 
 @pytest.mark.parametrize(("named", "rows"), [(0, 0), (5, 5), (1000, 8), (-3, 0)])
