@@ -56,6 +56,7 @@ def excluded(program: Program, ours: frozenset[str] = frozenset()) -> bool:
         wrong(program)
         for wrong in (
             restarted_ring,
+            restarted_counter,
             carried_operand,
             slots_named_after,
             unread_operand,
@@ -118,8 +119,11 @@ def loaded_beyond(program: Program) -> bool:
         if not isinstance(loop, Loop | While):
             continue
         inside = statements(loop.body)
-        loads = [stmt for stmt in inside if isinstance(stmt, Load) and stmt.tensor in ("X", "Y")]
-        open_ended = any(program.open_rows or any(cells(stmt.slot)) for stmt in loads)
+        open_ended = any(
+            (program.open_rows and stmt.tensor in ("X", "Y")) or any(cells(stmt.slot))
+            for stmt in inside
+            if isinstance(stmt, Load) and stmt.tensor in ("X", "Y", "U")
+        )
         names = {name for stmt in inside for name in _operands(stmt)}
         if open_ended and sum(_memory(program, name) == "UB" for name in names) > 1:
             return True
@@ -221,6 +225,35 @@ def restarted_ring(program: Program) -> bool:
     than those used, unless the inner loop's length is a multiple of the ring's.
     """
     return _restarts(program, program.body, repeated=False)
+
+
+def restarted_counter(program: Program) -> bool:
+    """Whether a ``while`` that counts slots starts again, and the slots with it.
+
+    Where a loop with offsets stands inside of a ``while``, its slots go by the turns of both. They
+    are counted from 0 again at every turn of a loop around the ``while``, unless the inner loop's
+    length is a multiple of their number. Of two operands with unlike numbers of slots one may have
+    no flags of its own, as those of the other order it while slots are taken one after the other.
+    """
+    asked = {b.name: _count(b.versions) for b in program.buffers}
+    return any(
+        len(_filled(staged.body)) > 1 and not _comes_round(staged, asked)
+        for outer in statements(program.body)
+        if isinstance(outer, Loop | While)
+        for counted in statements(outer.body)
+        if isinstance(counted, While)
+        for staged in statements(counted.body)
+        if isinstance(staged, Loop) and staged.offset
+    )
+
+
+def _comes_round(loop: Loop, asked: dict[str, int]) -> bool:
+    """Whether all that a loop fills is at its first slot again when it ends.
+
+    asked: how many slots each buffer has; if 0, TileLang gives it two or three.
+    """
+    counts = {n for name in _filled(loop.body) for n in ((asked[name],) if asked[name] else (2, 3))}
+    return not loop.extent.terms and all(loop.extent.constant % n == 0 for n in counts)
 
 
 def carried_operand(program: Program) -> bool:

@@ -42,6 +42,7 @@ from tests.fuzz.model import (
     ToUb,
     UbCell,
     Vec,
+    While,
 )
 from tests.fuzz.mutants import finish
 from tests.fuzz.small import ROW, one_row
@@ -166,6 +167,18 @@ def used_in_other_ways(name: str, *, every: bool) -> Program:
     return one_row(name, loop, buffers=(Buffer("a", UB),))
 
 
+def restarted_counter(name: str, turns: int, *, again: bool = True, offset: bool = True) -> Program:
+    """A loop with offsets in a ``while``, which is in a loop or not; one slot for the left side."""
+    whole = Part(0, 1, 0, WIDTH)
+    loads = (Load(Ref("left"), "A", Expr(), whole), Load(Ref("right"), "B", Expr(), whole))
+    work = (*loads, Gemm("left", "right", "sums", True))
+    staged = Loop("j", "pipelined", Expr(constant=turns), work, stages=3, offset=offset)
+    counted = While("w", Expr(((1, "n"),)), (staged,))
+    body = Loop("i", "serial", Expr(constant=2), (counted,)) if again else counted
+    buffers = (Buffer("left", L1A, versions=1), Buffer("right", L1B), Buffer("sums", L0C))
+    return Program(name, "cube", 1, 1, "float16", False, True, True, (), buffers, (body,))
+
+
 OPERANDS = {"right": ("B", Expr()), "other": ("A", Expr())}
 WRONG = {
     # Flags stand outside the guard, but as nothing carries over to a next turn, none comes back:
@@ -184,6 +197,7 @@ SILENT = [
     restarted_ring(4),
     carried_operand("carried_2", 2),
     slots_named_after("named_after_2", 2),
+    restarted_counter("counter_3", 3),
 ]
 FINE = [
     used_in_other_ways("every_turn", every=True),
@@ -194,6 +208,9 @@ FINE = [
     conflict("conflict_inside", outside=False),
     offset_loop("offset_all", 2),
     guarded_ring("ring_twice", 2),
+    restarted_counter("counter_6", 6),
+    restarted_counter("counter_once", 3, again=False),
+    restarted_counter("counter_of_its_own", 3, offset=False),
 ]
 
 

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz import exclusions
-from tests.fuzz.judge import AGREED_WRONG, MISSED, RIGHT, judge
+from tests.fuzz.judge import AGREED_WRONG, FALSE_ALARM, MISSED, RIGHT, judge
 from tests.fuzz.lowering import ours
 from tests.fuzz.model import (
     INT,
     UB,
     WIDTH,
     Buffer,
+    Cell,
     Condition,
     Expr,
     If,
@@ -144,6 +145,28 @@ def test_what_is_loaded_beyond_a_tensor_leaves_what_there_was(tmp_path: Path) ->
     program = one_row("beyond", loop, buffers=(Buffer("a", UB), Buffer("b", UB)))
     program = replace(program, scheduled=False, open_rows=True)
     _refused_where_bytes_are_shared(program, "b", tmp_path)
+
+
+def test_integers_loaded_beyond_a_tensor_are_those_of_the_turn_before(tmp_path: Path) -> None:
+    """Nothing is loaded at the next turn, and the guard asks for bytes that its body has filled.
+
+    Rightly refused; ``meaning`` knows nothing of such turns, so that no numbers are compared.
+    """
+    integers = Load(Ref("int0"), "U", Expr(((1, Cell("P", Expr(((1, "i"),), 0, 8))),)), ROW)
+    test = Condition(Expr(((1, UbCell("int0", 5)),)), Expr(constant=2))
+    work = (Vec(False, Ref("a"), None, 0, False, Expr(constant=-1), ROW),)
+    guard = If(test, (*work, Store(Ref("a"), "Y", Expr(), ROW)))
+    loop = Loop("i", "serial", Expr(constant=2), (integers, guard))
+    program = one_row("integers_beyond", loop, buffers=(Buffer("a", UB), Buffer("int0", INT)))
+    program = replace(program, scheduled=False)
+    within = Loop("i", "serial", Expr(constant=2), (replace(integers, slot=Expr()), guard))
+    right = [unpacked(program), replace(program, name="integers_within", body=(within,))]
+    assert exclusions.excluded(program) and not any(map(exclusions.excluded, right))
+    wrong, *kept = judge([program, *right], tmp_path, "stock")
+    assert wrong.kind == FALSE_ALARM, wrong.detail
+    assert "a replaces what buffer int0 still needs" in wrong.detail
+    for outcome in kept:
+        assert outcome.kind == RIGHT, outcome.detail
 
 
 def _refused_where_bytes_are_shared(program: Program, name: str, folder: Path) -> None:
