@@ -18,6 +18,12 @@ void Run::Need::Add(const Need& other, bool may) {
   }
 }
 
+// Of the number that the scalar pipe has just read.
+Run::Need Run::NeedOfRead(int core) {
+  const uint32_t read = counts_[ThreadOf(static_cast<Core>(core), Pipe::kS)];
+  return {read, read, std::exchange(cores_[core].races, {})};
+}
+
 // What has to be over before the scalar unit has the value of `expr`, now that the path knows it.
 Run::Need Run::NeedOf(int core, Expr expr) {
   Need need;

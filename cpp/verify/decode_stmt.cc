@@ -56,6 +56,19 @@ bool Matters(const Node* node, bool in_loop) {
                      [&](const Node* child) { return Matters(child, in_loop); });
 }
 
+// Whether it makes a difference to what is issued how often a loop turns. If not, nothing in its
+// body is a decision.
+bool LoopDecides(Node* body) {
+  if (Matters(body, true)) return true;
+  std::vector<Node*> inside = {body};
+  for (size_t i = 0; i < inside.size(); ++i) {
+    inside[i]->decides = false;
+    const std::vector<Node*>& children = inside[i]->children;
+    inside.insert(inside.end(), children.begin(), children.end());
+  }
+  return false;
+}
+
 }  // namespace
 
 Node* StmtDecoder::VisitStmtDefault_(const tvm::ffi::Object* stmt) {
@@ -101,7 +114,7 @@ Node* StmtDecoder::VisitStmt_(const ForNode* loop) {
   program_->slots[node->slot].definition = node;
   Node* body = Decode(loop->body);
   exprs_.Leave();
-  node->decides = body != nullptr && Matters(body, true);
+  node->decides = body != nullptr && LoopDecides(body);
   Node* again = ReadAgain(each_turn, body, *node);
   if (body == nullptr && again != nullptr) body = program_->Make(NodeKind::kSequence);
   for (Node* child : {body, again}) {
@@ -136,7 +149,7 @@ Node* StmtDecoder::VisitStmt_(const WhileNode* loop) {
   Node* body = Decode(loop->body);
   exprs_.Leave();
   node->children.push_back(body != nullptr ? body : program_->Make(NodeKind::kSequence));
-  node->decides = Matters(node, true);
+  node->decides = LoopDecides(node->children.front());
   // The condition is read again at each turn.
   Node* reads = After(std::move(each_turn), nullptr, node->decides);
   if (reads != nullptr) node->children.push_back(reads);

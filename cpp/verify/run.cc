@@ -156,10 +156,7 @@ bool Run::Enter(int core, const Node* node) {
     case NodeKind::kFresh:
       state.slots[node->slot] = NumberRead(core, *node);
       state.loose[node->slot] = state.slots[node->slot];
-      {
-        const uint32_t read = counts_[ThreadOf(static_cast<Core>(core), Pipe::kS)];
-        state.needs[node->slot] = {read, read, std::exchange(state.races, {})};
-      }
+      state.needs[node->slot] = NeedOfRead(core);
       return true;
     case NodeKind::kBreak:
       Leave(core, false);

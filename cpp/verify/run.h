@@ -186,6 +186,7 @@ class Run {
   void CheckUb(const Access& access, const Event& event);
 
   // await.cc: scalar reads that are waited for
+  Need NeedOfRead(int core);
   Need NeedOf(int core, Expr expr);
   void Await(int core, const Need& need);
   void AwaitDecision(int core, const Node& node);

@@ -15,6 +15,7 @@ from tvm.tirx import PrimExpr, Stmt, Var
 
 from tests.verify.device import (
     TILE,
+    again,
     either,
     handshake,
     kernel,
@@ -82,6 +83,7 @@ COUNTS = [3, 40, N]
 AWAITED = {
     "if": keep(small(read(0)), lambda c: when(c, WORK)),
     "else": keep(small(read(0)), lambda c: either(c, NOTHING, WORK)),
+    "continue": keep(small(read(0)), lambda c: seq(when(c, again()), WORK)),
     "while": seq(put(V, flag(read(0))), tirx.While(V[0] > 0, seq(WORK, put(V, flag(read(1)))))),
     "for": keep(few(read(0)), lambda c: loop(c, lambda _: WORK)),
     "address": keep(few(read(0)), lambda c: load(1 + c, 0)),
@@ -117,6 +119,8 @@ OPEN = {
     "an empty branch on the read": when(small(read(0)), NOTHING),
     "only variables": keep(small(read(0)), lambda c: when(c, put(V, 1))),
     "no turn": keep(few(read(0)), lambda c: loop(c, lambda _: NOTHING)),
+    "no turn of while": seq(put(V, flag(read(0))), tirx.While(V[0] > 0, put(V, 0))),
+    "turns without work": keep(small(read(0)), lambda c: loop(2, lambda _: when(c, again()))),
     "one outcome": keep(small(read(0)), lambda c: when(M > 3, when(c, WORK))),
     "another value": seq(put(V, flag(read(0))), put(V, 1), when(V[0] > 0, WORK)),
     "the earlier of two": keep(
@@ -162,9 +166,11 @@ def test_states_tell_which_reads_a_variable_is_made_of():
 
     def turn(otherwise: Callable[[Var], Stmt]) -> Stmt:
         def chosen(c: Var) -> Stmt:
-            return either(M > 3, put(V, c), seq(otherwise(c), put(V, 1)))
+            return either(other, put(V, c), seq(otherwise(c), put(V, 1)))
 
-        return seq(when(V[0] > 0, WORK), LOADED, keep(flag(read(0)), chosen))
+        other = Var("other", "bool")
+        read_first = tirx.Bind(other, small(read(ELSEWHERE)))
+        return seq(when(V[0] > 0, WORK), LOADED, read_first, keep(flag(read(0)), chosen))
 
     needed = turn(lambda c: when(c > 0, WORK))
     assert check(loop(N, lambda _: needed)).verdict == PROVEN
@@ -172,14 +178,23 @@ def test_states_tell_which_reads_a_variable_is_made_of():
     assert check(loop(N, lambda _: left)).verdict == NOT_PROVEN
 
 
-def test_turns_are_alike_whatever_is_read():
-    """Too many to be walked one by one."""
-    copied = loop(1 << 20, lambda i: keep(read(0), lambda c: write(ELSEWHERE, c)))
-    report = check(load(0, 0), handshake("MTE2_S", 0), copied)
-    assert report.verdict == PROVEN, str(report)
+@pytest.mark.parametrize("count", [40, N])
+def test_choices_that_states_do_not_tell(count: int | PrimExpr):
+    """They are made anew at every turn; from turn 5 on, the number is not needed."""
+
+    def address(i: PrimExpr) -> Stmt:
+        return keep(few(read(0)), lambda c: load(1, tirx.Select(i < 5, c, 0)))
+
+    def unknown(i: PrimExpr) -> Stmt:
+        one = tirx.const(1.0, "float32")
+        return keep(real(0), lambda c: when(tirx.Select(i < 5, c, one) < 0.5, WORK))
+
+    for turn in (address, unknown):
+        report = check(loop(count, lambda i, turn=turn: seq(LOADED, turn(i))))
+        assert report.verdict == NOT_PROVEN, str(report)
 
 
-@pytest.mark.parametrize("last", [6, 20])
+@pytest.mark.parametrize("last", [5, 20])
 def test_turns_are_not_alike_if_other_reads_are_needed(last: int):
     """From turn ``last`` on, the address is another number."""
 
@@ -217,7 +232,9 @@ def test_a_read_that_is_needed_is_one():
 
 def test_a_read_that_is_needed_with_some_inputs_is_one():
     assert early(keep(small(read(0)), lambda c: when(M > 3, when(c, WORK)))) == REFUSED
-    otherwise = keep(small(read(0)), lambda c: either(M > 3, NOTHING, when(c, WORK)))
+    otherwise = keep(
+        small(read(0)), lambda c: either(M > 3, NOTHING, when(tirx.EQ(N, 12345), when(c, WORK)))
+    )
     assert early(otherwise) == REFUSED
 
 
