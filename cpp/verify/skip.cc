@@ -145,6 +145,12 @@ int64_t Run::Repetitions(int head, const State& past, const State& now) const {
 void Run::SkipAhead(int core, Frame* frame) {
   const bool counted = frame->node->kind == NodeKind::kFor;
   if (!search_.skips || frame->turn < kFirstTurn) return;
+  // What goes wrong may leave more behind at every turn, so that no state comes back and each takes
+  // longer to write; with inputs given, all that the run was to show is known by then.
+  if (inputs_ != nullptr && std::any_of(findings_.begin(), findings_.end(),
+                                        [](const Finding& each) { return each.certain; })) {
+    return;
+  }
   if (counted && (!frame->extent.known() || frame->extent.constant - frame->turn < kWorthwhile)) {
     return;
   }
