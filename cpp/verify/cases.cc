@@ -36,16 +36,16 @@ void Learn(Value value, Facts* facts) {
 
 class Cases {
  public:
-  Cases(Symbols* symbols, bool loose) : symbols_(*symbols), loose_(loose) {}
+  explicit Cases(Symbols* symbols) : symbols_(*symbols) {}
 
   bool NeverPositive(const Value& value, const Facts& facts, int splits) {
     const Value reduced = Reduced(value);
-    if (Bounds(reduced, facts).high <= 0) return true;
+    if (symbols_.Bounds(reduced, &facts).high <= 0) return true;
     const std::optional<Symbol> minimum = splits == 0 ? std::nullopt : Innermost(reduced);
     if (!minimum) return false;
     Value inside;
     symbols_.IsMinimum(*minimum, &inside);
-    const Range range = Bounds(inside, facts);
+    const Range range = symbols_.Bounds(inside, &facts);
     if (range.low <= 0) {
       Facts below = facts;
       Learn(inside, &below);
@@ -60,10 +60,6 @@ class Cases {
   }
 
  private:
-  Range Bounds(const Value& value, const Facts& facts) const {
-    return loose_ ? symbols_.LooseBounds(value, &facts) : symbols_.Bounds(value, &facts);
-  }
-
   // A minimum in `value`, or in a minimum in it, that is made of no other one. What a symbol is
   // made of has lower numbers.
   std::optional<Symbol> Innermost(const Value& value) const {
@@ -96,13 +92,12 @@ class Cases {
   }
 
   Symbols& symbols_;
-  const bool loose_;
 };
 
 }  // namespace
 
-bool NeverPositive(Symbols* symbols, const Value& value, const Facts& facts, bool loose) {
-  return Cases(symbols, loose).NeverPositive(value, facts, kSplits);
+bool NeverPositive(Symbols* symbols, const Value& value, const Facts& facts) {
+  return Cases(symbols).NeverPositive(value, facts, kSplits);
 }
 
 }  // namespace tilelang_ascend_sched::verify

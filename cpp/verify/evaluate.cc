@@ -1,130 +1,224 @@
+#include <algorithm>
 #include <utility>
 
 #include "verify/run.h"
 
 namespace tilelang_ascend_sched::verify {
 
-Value Run::Eval(int core, Expr expr) {
+namespace {
+
+std::optional<int64_t> Shifted(int64_t number, int64_t bits, bool left) {
+  if (bits < 0 || bits >= 40) return std::nullopt;
+  return left ? number * (int64_t{1} << bits) : FloorDiv(number, int64_t{1} << bits);
+}
+
+}  // namespace
+
+// The value of an expression in which no run-time input stands; nothing if it has none.
+std::optional<int64_t> Run::Number(int core, Expr expr) const {
   const ExprNode& node = program_.exprs[expr];
-  Symbols& symbols = *search_.symbols;
-  // What is decided is decided for all values of a class.
-  auto test = [&](Expr condition) {
-    const bool loose = std::exchange(loose_, false);
-    const bool holds = Test(core, condition);
-    loose_ = loose;
-    return holds;
-  };
   switch (node.kind) {
     case ExprKind::kConstant:
       return node.number;
     case ExprKind::kSlot:
-      return (loose_ ? cores_[core].loose : cores_[core].slots)[node.number];
+      return cores_[core].slots[node.number].constant;
+    case ExprKind::kNot:
+    case ExprKind::kSelect: {
+      const auto a = Number(core, node.a);
+      if (!a) return a;
+      if (node.kind == ExprKind::kNot) return *a == 0;
+      return Number(core, *a != 0 ? node.b : node.c);
+    }
+    default:
+      break;
+  }
+  const auto a = Number(core, node.a), b = Number(core, node.b);
+  if (!a || !b) return std::nullopt;
+  const int64_t x = *a, y = *b;
+  switch (node.kind) {
+    case ExprKind::kAdd:
+      return x + y;
+    case ExprKind::kSubtract:
+      return x - y;
+    case ExprKind::kMultiply:
+      return x * y;
+    case ExprKind::kFloorDivide:
+      return y == 0 ? std::nullopt : std::optional(FloorDiv(x, y));
+    case ExprKind::kFloorModulo:
+      return y == 0 ? std::nullopt : std::optional(x - FloorDiv(x, y) * y);
+    case ExprKind::kTruncatedDivide:
+      return y == 0 ? std::nullopt : std::optional(x / y);
+    case ExprKind::kTruncatedModulo:
+      return y == 0 ? std::nullopt : std::optional(x % y);
+    case ExprKind::kMinimum:
+      return std::min(x, y);
+    case ExprKind::kMaximum:
+      return std::max(x, y);
+    case ExprKind::kLess:
+      return x < y;
+    case ExprKind::kLessEqual:
+      return x <= y;
+    case ExprKind::kEqual:
+      return x == y;
+    case ExprKind::kAnd:
+      return x != 0 && y != 0;
+    case ExprKind::kOr:
+      return x != 0 || y != 0;
+    case ExprKind::kShiftLeft:
+    case ExprKind::kShiftRight:
+      return Shifted(x, y, node.kind == ExprKind::kShiftLeft);
+    default:
+      return std::nullopt;
+  }
+}
+
+// The value at this turn.
+Value Run::Eval(int core, Expr expr) {
+  if (search_.periods.symbolic(expr)) return path_.Now(EvalLoose(core, expr));
+  const auto number = Number(core, expr);
+  return number ? Value(*number) : Unknown("?");
+}
+
+Value Run::Unknown(const char* name) {
+  if (inputs_ != nullptr) return 0;
+  return search_.symbols->Fresh(name, {-kUnbounded, kUnbounded});
+}
+
+// The value, made of counters where states leave numbers open.
+Value Run::EvalLoose(int core, Expr expr) {
+  const ExprNode& node = program_.exprs[expr];
+  Symbols& symbols = *search_.symbols;
+  const bool symbolic = search_.periods.symbolic(expr);
+  if (!symbolic && path_.counters().empty()) return Eval(core, expr);
+  switch (node.kind) {
+    case ExprKind::kConstant:
+      return node.number;
+    case ExprKind::kSlot:
+      return cores_[core].loose[node.number];
     case ExprKind::kSymbol: {
       const Symbol symbol = static_cast<Symbol>(node.number);
       if (inputs_ != nullptr) {
         auto at = inputs_->find(symbol);
         if (at != inputs_->end()) return at->second;
       }
-      Value value;
-      value.terms.push_back({symbol, 1});
-      return value;
+      return ValueOf(symbol);
     }
     case ExprKind::kLoad: {
       const int tensor = static_cast<int>(node.number);
       const Tensor& read = program_.tensors[tensor];
-      const Value value = symbols.Load(tensor, read.name, read.element_bytes, Eval(core, node.a),
-                                       {INT32_MIN, INT32_MAX});
+      const Value begin = path_.Told(EvalIndex(core, tensor, node.a));
+      const Value value =
+          symbols.Load(tensor, read.name, read.element_bytes, begin, {INT32_MIN, INT32_MAX});
       if (inputs_ == nullptr) return value;
       auto at = inputs_->find(value.terms[0].symbol);
       return at == inputs_->end() ? Value(0) : Value(at->second);
     }
     case ExprKind::kUnknown:
-      return inputs_ != nullptr ? Value(0) : symbols.Fresh("?", {-kUnbounded, kUnbounded});
+      return Unknown("?");
     case ExprKind::kLess:
     case ExprKind::kLessEqual:
     case ExprKind::kEqual:
     case ExprKind::kAnd:
     case ExprKind::kOr:
     case ExprKind::kNot:
-      return test(expr) ? 1 : 0;
+      return Test(core, expr) ? 1 : 0;
     case ExprKind::kSelect:
-      return Eval(core, test(node.a) ? node.b : node.c);
-    default:
-      break;
-  }
-  const Value a = Eval(core, node.a), b = Eval(core, node.b);
-  const bool known = a.known() && b.known();
-  const int64_t x = a.constant, y = b.constant;
-  switch (node.kind) {
+      return EvalLoose(core, Test(core, node.a) ? node.b : node.c);
     case ExprKind::kAdd:
-      return known ? Value(x + y) : a + b;
+      return EvalLoose(core, node.a) + EvalLoose(core, node.b);
     case ExprKind::kSubtract:
-      return known ? Value(x - y) : a - b;
+      return EvalLoose(core, node.a) - EvalLoose(core, node.b);
+    case ExprKind::kMinimum:
+    case ExprKind::kMaximum: {
+      const bool minimum = node.kind == ExprKind::kMinimum;
+      if (symbolic) {
+        const Value a = EvalLoose(core, node.a), b = EvalLoose(core, node.b);
+        return minimum ? symbols.Minimum(a, b, &path_.facts())
+                       : symbols.Maximum(a, b, &path_.facts());
+      }
+      // Which one it is is told.
+      const auto a = Number(core, node.a), b = Number(core, node.b);
+      if (!a || !b) return Unknown("?");
+      return EvalLoose(core, minimum == (*a <= *b) ? node.a : node.b);
+    }
     case ExprKind::kMultiply:
-      return known ? Value(x * y) : symbols.Multiply(a, b);
     case ExprKind::kFloorDivide:
-      return known && y != 0 ? Value(FloorDiv(x, y)) : symbols.FloorDivide(a, b);
+      break;
+    default:
+      // Classes tell what remainders are.
+      if (!symbolic) return Eval(core, expr);
+  }
+  const Value a = path_.Told(EvalLoose(core, node.a)), b = path_.Told(EvalLoose(core, node.b));
+  switch (node.kind) {
+    case ExprKind::kMultiply:
+      return symbols.Multiply(a, b);
+    case ExprKind::kFloorDivide:
+      return symbols.FloorDivide(a, b);
     case ExprKind::kFloorModulo:
-      return known && y != 0 ? Value(x - FloorDiv(x, y) * y) : symbols.FloorModulo(a, b);
+      return symbols.FloorModulo(a, b);
     case ExprKind::kTruncatedDivide:
     case ExprKind::kTruncatedModulo: {
       const bool divides = node.kind == ExprKind::kTruncatedDivide;
-      if (known && y != 0) return divides ? x / y : x % y;
-      if (path_.Bounds(a).low < 0) return symbols.Fresh("quotient", {-kUnbounded, kUnbounded});
+      if (a.known() && b.known() && b.constant != 0) {
+        return divides ? a.constant / b.constant : a.constant % b.constant;
+      }
+      if (path_.Bounds(a).low < 0) return Unknown("quotient");
       return divides ? symbols.FloorDivide(a, b) : symbols.FloorModulo(a, b);
     }
-    case ExprKind::kMinimum:
-      return known ? Value(std::min(x, y))
-                   : symbols.Minimum(a, b, loose_ ? nullptr : &path_.facts());
-    case ExprKind::kMaximum:
-      return known ? Value(std::max(x, y))
-                   : symbols.Maximum(a, b, loose_ ? nullptr : &path_.facts());
     case ExprKind::kShiftLeft:
-      if (b.known() && y >= 0 && y < 40) return symbols.Multiply(a, Value(int64_t{1} << y));
+      if (b.known() && b.constant >= 0 && b.constant < 40) {
+        return symbols.Multiply(a, Value(int64_t{1} << b.constant));
+      }
       break;
     case ExprKind::kShiftRight:
-      if (b.known() && y >= 0 && y < 40) return symbols.FloorDivide(a, Value(int64_t{1} << y));
+      if (b.known() && b.constant >= 0 && b.constant < 40) {
+        return symbols.FloorDivide(a, Value(int64_t{1} << b.constant));
+      }
       break;
     default:
       break;
   }
-  return symbols.Fresh("?", {-kUnbounded, kUnbounded});
+  return Unknown("?");
 }
 
-// `value`, the value of `expr`, as far as states tell it: at other turns of the loops, of which a
-// state says the same, it is one of the values that this one may have.
-Value Run::EvalLoose(int core, Expr expr, const Value& value) {
-  if (value.known() && !search_.periods.clamps()) return value;
-  loose_ = true;
-  Value loose = Eval(core, expr);
-  loose_ = false;
-  return loose;
+// Which element of a tensor is read. Classes say nothing of that; states tell it only where
+// something is known of elements.
+Value Run::EvalIndex(int core, int tensor, Expr expr) {
+  if (path_.counters().empty() || told_elements_.count(tensor) != 0) return EvalLoose(core, expr);
+  const ExprNode& node = program_.exprs[expr];
+  Symbols& symbols = *search_.symbols;
+  auto of = [&](Expr child) { return EvalIndex(core, tensor, child); };
+  switch (node.kind) {
+    case ExprKind::kConstant:
+    case ExprKind::kSlot:
+    case ExprKind::kSymbol:
+    case ExprKind::kLoad:
+      return EvalLoose(core, expr);
+    case ExprKind::kAdd:
+      return of(node.a) + of(node.b);
+    case ExprKind::kSubtract:
+      return of(node.a) - of(node.b);
+    case ExprKind::kMultiply:
+      return symbols.Multiply(of(node.a), of(node.b));
+    case ExprKind::kFloorDivide:
+      return symbols.FloorDivide(of(node.a), of(node.b));
+    case ExprKind::kFloorModulo:
+      return symbols.FloorModulo(of(node.a), of(node.b));
+    case ExprKind::kMinimum:
+      return symbols.Minimum(of(node.a), of(node.b), &path_.facts());
+    case ExprKind::kMaximum:
+      return symbols.Maximum(of(node.a), of(node.b), &path_.facts());
+    default:
+      return Unknown("index");
+  }
 }
 
 void Run::Assign(int core, Slot slot, Expr expr) {
   CoreState& state = cores_[core];
-  const Value value = Eval(core, expr);
-  if (search_.periods.clamps()) state.loose[slot] = EvalLoose(core, expr, value);
   if (search_.reads.Holds(slot)) state.needs[slot] = NeedOf(core, expr);
-  state.slots[slot] = value;
-}
-
-// At a state: variables keep of their values what it tells.
-void Run::Loosen() {
-  ++heads_;
-  if (!search_.periods.clamps()) return;
-  for (int core = 0; core < kCores; ++core) {
-    CoreState& state = cores_[core];
-    for (size_t i = 0; i < state.slots.size(); ++i) {
-      const Slot slot = static_cast<Slot>(i);
-      const Value& value = state.slots[slot];
-      state.loose[slot] = value;
-      const int64_t distance = value.known() ? search_.periods.Distance(slot, value.constant) : 0;
-      if (distance == 0) continue;
-      state.loose[slot] = Value(search_.periods.Remainder(value.constant, distance)) +
-                          Scale(search_.symbols->Variable(core, slot), distance);
-    }
-  }
+  state.loose[slot] = EvalLoose(core, expr);
+  state.slots[slot] =
+      search_.periods.symbolic(expr) ? path_.Now(state.loose[slot]) : Eval(core, expr);
 }
 
 // How many of the loops around the present statement `expr` can differ in.
@@ -137,8 +231,7 @@ int Run::DepthOf(int core, Expr expr) const {
     if (node.number == kSubBlockSlot) return 0;
     if (info.kind == SlotKind::kMutable) return cores_[core].loops;
     for (const Frame& frame : cores_[core].frames) {
-      const bool loop = frame.node->kind == NodeKind::kFor || frame.node->kind == NodeKind::kWhile;
-      depth += loop && info.loop != nullptr;
+      depth += frame.loops() && info.loop != nullptr;
       if (frame.node == info.loop) break;
     }
     return depth;
@@ -149,67 +242,12 @@ int Run::DepthOf(int core, Expr expr) const {
   return depth;
 }
 
-// Whether `expr`, which compares and has the difference `value`, asks for the end of an open loop:
-// in the loop's next turn it would ask the same of the next number.
-bool Run::AsksForEnd(int core, Expr expr, const Value& value) const {
-  const Path::Question question = path_.Asked(value);
-  const OpenLoop* loop = path_.LoopTo(question.terms);
-  if (loop == nullptr) return false;
-  const ExprNode& node = program_.exprs[expr];
-  if (node.kind < ExprKind::kLess || node.kind > ExprKind::kEqual) return false;
-  const auto a = StepOf(core, node.a, loop->slot), b = StepOf(core, node.b, loop->slot);
-  if (!a || !b) return false;
-  const Path::Question next = path_.Asked(value + Value(*a - *b));
-  return next.terms == question.terms && next.bound - question.bound == loop->step;
-}
-
-// By how much `expr` grows when the variable of a loop does by one; nothing if that is not known.
-std::optional<int64_t> Run::StepOf(int core, Expr expr, Slot loop) const {
-  const ExprNode& node = program_.exprs[expr];
-  switch (node.kind) {
-    case ExprKind::kConstant:
-    case ExprKind::kSymbol:
-      return 0;
-    case ExprKind::kSlot: {
-      if (node.number == loop) return 1;
-      const SlotInfo& info = program_.slots[node.number];
-      if (node.number == kSubBlockSlot) return 0;
-      if (info.kind == SlotKind::kMutable || info.definition == nullptr) return std::nullopt;
-      if (info.definition->kind == NodeKind::kAssign) {
-        return StepOf(core, info.definition->value, loop);
-      }
-      // States tell turns apart only of loops whose end is known.
-      for (const Frame& frame : cores_[core].frames) {
-        if (frame.node == info.definition && frame.extent.known()) return 0;
-      }
-      return std::nullopt;
-    }
-    case ExprKind::kAdd:
-    case ExprKind::kSubtract: {
-      const auto a = StepOf(core, node.a, loop), b = StepOf(core, node.b, loop);
-      if (!a || !b) return std::nullopt;
-      return node.kind == ExprKind::kAdd ? *a + *b : *a - *b;
-    }
-    case ExprKind::kMultiply: {
-      const auto a = StepOf(core, node.a, loop), b = StepOf(core, node.b, loop);
-      if (!a || !b) return std::nullopt;
-      if (*a == 0 && *b == 0) return 0;
-      const ExprNode &x = program_.exprs[node.a], &y = program_.exprs[node.b];
-      if (x.kind == ExprKind::kConstant) return x.number * *b;
-      if (y.kind == ExprKind::kConstant) return y.number * *a;
-      return std::nullopt;
-    }
-    default:
-      break;
-  }
-  for (const Expr child : {node.a, node.b, node.c}) {
-    if (child != kNone && StepOf(core, child, loop) != 0) return std::nullopt;
-  }
-  return 0;
-}
-
 // What is known of a condition on numbers; decides nothing.
 std::optional<bool> Run::Known(int core, Expr expr) {
+  if (!search_.periods.symbolic(expr)) {
+    const auto number = Number(core, expr);
+    return number ? std::optional(*number != 0) : std::nullopt;
+  }
   const ExprNode& node = program_.exprs[expr];
   switch (node.kind) {
     case ExprKind::kNot: {
@@ -229,13 +267,13 @@ std::optional<bool> Run::Known(int core, Expr expr) {
       break;
     default: {
       if (Decides(expr)) return std::nullopt;
-      const Range range = path_.Bounds(Eval(core, expr));
+      const Range range = path_.Bounds(EvalLoose(core, expr));
       if (range.low == 0 && range.high == 0) return false;
       return range.low > 0 || range.high < 0 ? std::optional<bool>(true) : std::nullopt;
     }
   }
   if (Decides(node.a) || Decides(node.b)) return std::nullopt;
-  const Range range = path_.Bounds(Eval(core, node.a) - Eval(core, node.b));
+  const Range range = path_.Bounds(EvalLoose(core, node.a) - EvalLoose(core, node.b));
   if (node.kind == ExprKind::kEqual) {
     if (range.low == 0 && range.high == 0) return true;
     return range.low > 0 || range.high < 0 ? std::optional<bool>(false) : std::nullopt;
@@ -257,23 +295,25 @@ bool Run::Decides(Expr expr) const {
 }
 
 bool Run::Test(int core, Expr expr) {
+  if (!search_.periods.symbolic(expr)) {
+    // What comes out the same for all values that a state does not tell apart.
+    const auto number = Number(core, expr);
+    if (number) return *number != 0;
+  }
   const ExprNode& node = program_.exprs[expr];
-  // Looked up for a decision only.
   auto at_most_zero = [&](const Value& value) {
-    if (value.known()) return value.constant <= 0;
-    return path_.AtMostZero(value, DepthOf(core, expr), AsksForEnd(core, expr, value));
+    return value.known() ? value.constant <= 0 : path_.AtMostZero(value, DepthOf(core, expr));
   };
   auto zero = [&](const Value& value) {
-    if (value.known()) return value.constant == 0;
-    return path_.Zero(value, DepthOf(core, expr), AsksForEnd(core, expr, value));
+    return value.known() ? value.constant == 0 : path_.Zero(value, DepthOf(core, expr));
   };
   switch (node.kind) {
     case ExprKind::kLess:
-      return at_most_zero(Eval(core, node.a) - Eval(core, node.b) + Value(1));
+      return at_most_zero(EvalLoose(core, node.a) - EvalLoose(core, node.b) + Value(1));
     case ExprKind::kLessEqual:
-      return at_most_zero(Eval(core, node.a) - Eval(core, node.b));
+      return at_most_zero(EvalLoose(core, node.a) - EvalLoose(core, node.b));
     case ExprKind::kEqual:
-      return zero(Eval(core, node.a) - Eval(core, node.b));
+      return zero(EvalLoose(core, node.a) - EvalLoose(core, node.b));
     case ExprKind::kAnd:
       return Test(core, node.a) && Test(core, node.b);
     case ExprKind::kOr:
@@ -281,7 +321,7 @@ bool Run::Test(int core, Expr expr) {
     case ExprKind::kNot:
       return !Test(core, node.a);
     default:
-      return !zero(Eval(core, expr));
+      return !zero(EvalLoose(core, expr));
   }
 }
 

@@ -61,11 +61,14 @@ Run::Answer Run::SpeaksOf(const Hint& hint, const Record& earlier, const Record&
     differ = true;
     between = common[i].loop;
   }
+  auto repeatable = [&](const Record& record) {
+    return search_.symbols->IsRepeatable(bases_[record.region.base]);
+  };
   if (!decided && hint.same_sides) {
     // One operand names both: in one iteration their addresses are the same.
     if (earlier.region.base == later.region.base) {
       if (hint.across == Hint::Across::kBetween) return Answer::kNo;
-    } else if (Repeatable(earlier.region.base) && Repeatable(later.region.base)) {
+    } else if (repeatable(earlier) && repeatable(later)) {
       differ = decided = true;
       if (common.size() == 1) between = common[0].loop;
     }
@@ -78,8 +81,6 @@ Run::Answer Run::SpeaksOf(const Hint& hint, const Record& earlier, const Record&
   if (!differ) return answer(hint.loop.empty());
   return between == nullptr ? Answer::kMaybe : answer(IsLoopOf(hint, between));
 }
-
-bool Run::Repeatable(int32_t base) const { return search_.symbols->IsRepeatable(TermsOf(base)); }
 
 // Notes that the proof rests on a hint; false if it did before.
 bool Run::Use(int hint) {

@@ -49,9 +49,9 @@ std::string TextOf(const std::map<Symbol, int64_t>& inputs, const std::string& r
 // Walks the path once more with numbers for all inputs. What goes wrong then goes wrong.
 std::vector<Finding> Confirm(const Search& search, const Path& path,
                              const std::vector<Decision>& more, int64_t* events) {
-  std::vector<std::map<Symbol, int64_t>> tried = path.Witnesses(more);
+  std::vector<Inputs> tried = path.Witnesses(more);
   // What was not asked for may still decide what is touched.
-  const std::map<Symbol, int64_t> best = tried.front();
+  const Inputs best = tried.front();
   for (const int64_t number : {0, 1, 64, 1000}) {
     const auto completed = search.symbols->Completed(best, number);
     if (std::find(tried.begin(), tried.end(), completed) == tried.end()) tried.push_back(completed);
@@ -63,7 +63,7 @@ std::vector<Finding> Confirm(const Search& search, const Path& path,
                     search.symbols, limits,         {},           0};
     concrete.skips = search.skips;
     concrete.used_hints = search.used_hints;
-    Path only(*search.symbols, {});
+    Path only(search.symbols, {});
     Run run(&concrete, &only, &inputs);
     run.Execute();
     *events += concrete.events;
@@ -119,7 +119,6 @@ std::vector<Attempt> Attempts(const Program& program, const Periods& periods) {
 
 // What one exploration finds out that a better one has to know from the start.
 struct Lesson {
-  bool exact_counts = false;
   std::map<std::vector<Term>, uint32_t> cores_to{};
   std::vector<bool> used_hints{};
 };
@@ -131,14 +130,13 @@ bool ExploreOnce(Program* program, const Periods& periods, const Rates& rates, c
   search.used_hints = &lesson->used_hints;
   search.skips = skips;
   search.forgets = attempt.forgets;
-  search.exact_counts = lesson->exact_counts;
   search.cores_to = lesson->cores_to;
   int64_t confirming = 0;
   int looked_for = 0;
   int not_tried = 0;
   std::optional<std::vector<bool>> script = std::vector<bool>();
   while (script) {
-    Path path(program->symbols, *script);
+    Path path(&program->symbols, *script);
     Run run(&search, &path, nullptr);
     run.Execute();
     ++report->paths;
@@ -201,10 +199,8 @@ bool ExploreOnce(Program* program, const Periods& periods, const Rates& rates, c
     report->findings.push_back(std::move(finding));
   }
   report->events += search.events;
-  const bool counts = search.exact_used && !lesson->exact_counts;
-  lesson->exact_counts = lesson->exact_counts || search.exact_used;
   lesson->cores_to = std::move(search.cores_to);
-  return !counts && !search.closed_early;
+  return !search.closed_early;
 }
 
 bool Certain(const Report& report) {

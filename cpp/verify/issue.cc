@@ -54,7 +54,7 @@ Run::Event Run::Evaluate(int core, const Instruction& instruction) {
     event.turns.turns[kept++] = frame->turn - 1;
   }
   if (instruction.id != kNone) {
-    const Value id = Eval(core, instruction.id);
+    const Value id = path_.Told(EvalLoose(core, instruction.id));
     const auto number = path_.Number(id, 64, state.loops);
     if (number) {
       event.id = *number;
@@ -68,7 +68,7 @@ Run::Event Run::Evaluate(int core, const Instruction& instruction) {
     }
   }
   if (instruction.unit_flag != kNone) {
-    const Value unit_flag = Eval(core, instruction.unit_flag);
+    const Value unit_flag = path_.Told(EvalLoose(core, instruction.unit_flag));
     event.unit_flag = unit_flag.known() && unit_flag.constant != 0;
   }
   const bool locks = instruction.action == Action::kLock;
@@ -129,39 +129,31 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
                                      cores_[core].atomic && event->instruction->pipe != Pipe::kV);
   access.approximate = pattern.approximate;
   Region& region = access.region;
-  // Of two values of one number, by what is known here and at all turns of the loops.
-  struct Both {
-    Value here, loose;
-  };
+  const bool gm = access.space == Space::kGm;
+  // What run-time inputs do not decide is the same at all turns that a state stands for.
   auto eval = [&](Expr expr) {
-    Value here = Eval(core, expr);
-    return Both{here, EvalLoose(core, expr, here)};
+    return search_.periods.symbolic(expr) ? path_.Told(EvalLoose(core, expr)) : Eval(core, expr);
   };
-  auto most = [&](const Both& value) {
-    if (value.loose.known()) return value.loose.constant;
+  auto most = [&](const Value& value) {
+    if (value.known()) return value.constant;
     access.approximate = true;
-    const int64_t ceiling = search_.symbols->LooseBounds(value.loose).high;
-    return ceiling < kUnbounded ? ceiling : path_.Bounds(value.here).high;
+    return path_.Bounds(value).high;
   };
-  const auto [begin, loose_begin] = eval(pattern.begin);
-  const Both row_bytes = eval(pattern.row_bytes), rows = eval(pattern.rows);
+  const Value begin = gm ? Value() : eval(pattern.begin);
+  const Value row_bytes = eval(pattern.row_bytes), rows = eval(pattern.rows);
   region.rows = most(rows);
   region.row_bytes = most(row_bytes);
   if (region.rows <= 0 || region.row_bytes <= 0) return;
-  const Both stride = rows.loose == Value(1) ? Both{0, 0} : eval(pattern.stride);
-  if (stride.loose.known() && access.space != Space::kGm &&
-      !(loose_begin.known() && row_bytes.loose.known())) {
+  const Value stride = rows == Value(1) ? Value(0) : eval(pattern.stride);
+  if (stride.known() && !gm && !(begin.known() && row_bytes.known())) {
     access.exact = static_cast<int>(exact_.size());
-    const int64_t pitch = stride.loose.constant;
-    auto add = [&](const Value& from, const Value& bytes, const Value& count) {
-      exact_.push_back({from, bytes, bytes + Scale(count - Value(1), pitch), pitch, heads_});
-    };
-    add(begin, row_bytes.here, rows.here);
-    add(loose_begin, row_bytes.loose, rows.loose);
+    const Value extent = row_bytes + Scale(rows - Value(1), stride.constant);
+    exact_.push_back({begin, row_bytes, extent, stride.constant});
   }
   region.begin = begin.constant;
-  if (stride.loose.known()) {
-    region.stride = stride.loose.constant;
+  if (gm) Place(EvalLoose(core, pattern.begin), &region);
+  if (stride.known()) {
+    region.stride = stride.constant;
   } else {
     access.approximate = true;
     region.row_bytes += (region.rows - 1) * most(stride);
@@ -172,49 +164,45 @@ void Run::EvaluateAccess(int core, const AccessPattern& pattern, Event* event) {
     region.rows = 1;
   }
   if (region.rows == 1) region.stride = 0;
-  if (access.space == Space::kGm) {
-    if (!begin.known()) {
-      region.base =
-          bases_.try_emplace(begin.terms, static_cast<int32_t>(bases_.size())).first->second;
-    }
-  } else if (!loose_begin.known()) {
-    Range range = search_.symbols->LooseBounds(loose_begin);
-    if (range.low <= -kUnbounded || range.high >= kUnbounded) {
-      range = path_.Bounds(begin);
-      if (loose_begin.terms != begin.terms) search_.exact_used = true;
-    }
+  if (!begin.known()) {
+    const Range range = path_.Bounds(begin);
     int64_t end = range.high + region.end() - region.begin;
+    // Where both ends move, they may move together.
     if (access.exact >= 0) {
-      // Where both ends move, they may move together.
-      const Value last = loose_begin + exact_[access.exact + 1].extent;
-      end = std::min(end, search_.symbols->LooseBounds(last).high);
+      end = std::min(end, path_.Bounds(begin + exact_[access.exact].extent).high);
     }
     region = {range.low, end - range.low, 1, 0, 0};
     if (region.row_bytes <= 0) return;
     access.approximate = true;
   }
   if (core == 0) CheckUb(access, *event);
-  if (access.space != Space::kGm) {
-    const int64_t capacity = program_.chip.CapacityOf(access.space, program_.has_simt);
-    auto fits = [&](const Range& bytes) { return bytes.low >= 0 && bytes.high <= capacity; };
-    Range touched = {region.begin, region.end()};
-    if (access.exact >= 0 && !fits(touched)) {
-      touched.low = std::max(touched.low, path_.Bounds(begin).low);
-      const Value end = begin + exact_[access.exact].extent;
-      touched.high = std::min(touched.high, path_.Bounds(end).high);
-      search_.exact_used = search_.exact_used || fits(touched);
-    }
-    if (!fits(touched)) {
-      Finding finding{"capacity", !access.approximate};
-      finding.message = std::string("bytes ") + std::to_string(touched.low) + " to " +
-                        std::to_string(touched.high) + " of " + NameOf(access.space) +
-                        " are touched, which has " + std::to_string(capacity) + " bytes";
-      finding.first = SiteOf(*event->instruction, static_cast<Core>(core), event->turns);
-      Report(std::move(finding));
-    }
-  }
+  if (!gm) CheckCapacity(core, access, *event);
   if (access.approximate) EvaluateSure(core, &access);
   event->accesses.push_back(access);
+}
+
+void Run::CheckCapacity(int core, const Access& access, const Event& event) {
+  const int64_t capacity = program_.chip.CapacityOf(access.space, program_.has_simt);
+  const Region& region = access.region;
+  if (region.begin >= 0 && region.end() <= capacity) return;
+  Finding finding{"capacity", !access.approximate};
+  finding.message = std::string("bytes ") + std::to_string(region.begin) + " to " +
+                    std::to_string(region.end()) + " of " + NameOf(access.space) +
+                    " are touched, which has " + std::to_string(capacity) + " bytes";
+  finding.first = SiteOf(*event.instruction, static_cast<Core>(core), event.turns);
+  Report(std::move(finding));
+}
+
+// Where an address is: its number in this walk, beside what run-time inputs put to it.
+void Run::Place(const Value& address, Region* region) {
+  Value counted = address.constant, base;
+  for (const Term& term : address.terms) {
+    (path_.counters().count(term.symbol) != 0 ? counted : base).terms.push_back(term);
+  }
+  const auto known = std::find(bases_.begin(), bases_.end(), base.terms);
+  region->begin = path_.Now(counted).constant;
+  region->base = static_cast<int32_t>(known - bases_.begin());
+  if (known == bases_.end()) bases_.push_back(base.terms);
 }
 
 // The AIC has no UB; it can copy to that of an AIV, if one runs the kernel.
@@ -239,11 +227,10 @@ void Run::EvaluateSure(int core, Access* access) {
   access->somewhere =
       pattern.somewhere && (pattern.happens_if == kNone || Known(core, pattern.happens_if) == true);
   if (!access->somewhere || pattern.sure_begin == kNone || Decides(pattern.sure_begin)) return;
-  const Value begin = Eval(core, pattern.sure_begin);
-  const auto base = bases_.find(begin.terms);
-  if (base == bases_.end() || base->second != access->region.base) return;
-  Region region{begin.constant, pattern.sure_bytes};
-  region.base = base->second;
+  Region region;
+  Place(EvalLoose(core, pattern.sure_begin), &region);
+  if (region.base != access->region.base) return;
+  region.row_bytes = pattern.sure_bytes;
   access->sure = static_cast<int>(sure_.size());
   sure_.push_back(region);
 }

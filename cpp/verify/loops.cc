@@ -8,38 +8,67 @@ namespace tilelang_ascend_sched::verify {
 void Run::StartLoop(int core, Frame* frame) {
   frame->choices = path_.choices().size();
   ++cores_[core].loops;
+  if (frame->node->kind != NodeKind::kFor) return;
+  frame->extent = ExtentOf(core, *frame->node);
+  Assign(core, frame->node->slot, frame->node->minimum);
+  if (!frame->extent.known()) Open(core, frame);
 }
 
 Value Run::ExtentOf(int core, const Node& loop) {
   const auto least = search_.periods.LeastTurns(&loop);
-  if (inputs_ != nullptr || !least) return Eval(core, loop.value);
+  if (inputs_ != nullptr || !least) return path_.Told(EvalLoose(core, loop.value));
   return search_.symbols->Turns(core, {*least, kUnbounded});
+}
+
+// The number of the present turn of an open loop, made of counters.
+Value Run::TurnOf(int core, const Frame& frame) const {
+  const OpenLoop& loop = open_loops_.at(cores_[core].open[frame.open]);
+  return ValueOf(loop.counter) + Value(frame.index() - loop.index);
 }
 
 // Whether a loop that is counted ends here. Whether it has turns at all says the same of all loops
 // to this end; that it ends after some turns says nothing of others.
 bool Run::Ends(int core, Frame* frame) {
-  const Value remaining = frame->extent - Value(frame->turn);
-  if (remaining.known()) return remaining.constant <= 0;
-  if (frame->turn > 0) return path_.AtMostZero(remaining, cores_[core].loops, true);
-  if (path_.AtMostZero(remaining, DepthOf(core, frame->node->value))) return true;
-  Open(core, frame);
+  if (frame->extent.known()) return frame->extent.constant <= frame->turn;
+  const int loops = cores_[core].loops;
+  if (frame->turn > 0) {
+    return path_.AtMostZero(frame->extent - TurnOf(core, *frame) - Value(1), loops);
+  }
+  if (path_.AtMostZero(frame->extent, DepthOf(core, frame->node->value))) return true;
+  // What is known of the end counts by its distance from now on, if it is not far.
+  constexpr int64_t kNear = 16;
+  const Range turns = path_.Bounds(frame->extent);
+  const Value left = frame->extent - TurnOf(core, *frame);
+  const int number = open_loops_.at(cores_[core].open[frame->open]).number;
+  if (turns.low <= kNear) path_.Conclude(Value(turns.low) - left, number);
+  if (turns.high <= kNear) path_.Conclude(left - Value(turns.high), number);
   return false;
+}
+
+// The sum of run-time inputs that decides how many turns a loop has.
+std::vector<Term> Run::EndOf(const Frame& frame) const {
+  return path_.Asked(path_.Now(frame.extent)).terms;
 }
 
 void Run::Open(int core, Frame* frame) {
   CoreState& state = cores_[core];
-  const Path::Question now = EndOf(*frame);
-  const Path::Question next = path_.Asked(frame->extent - Value(frame->turn + 1));
-  // From another start, the variable is not the turn.
-  const bool counts = program_.exprs[frame->node->minimum].kind == ExprKind::kConstant;
-  frame->open = static_cast<int>(state.open.size());
-  state.open.push_back({now.terms, state.loops_to[now.terms]++, counts ? frame->node->slot : -1,
-                        next.bound - now.bound});
-  uint32_t& cores = search_.cores_to[now.terms];
-  if ((cores >> core & 1) == 0 && search_.closed.count(now.terms) != 0) search_.closed_early = true;
+  const std::vector<Term> end = EndOf(*frame);
+  const Symbol counter = search_.symbols->Counter(core, frame->node->slot);
+  // It may still count the last pass through this loop.
+  if (path_.counters().count(counter) != 0) Recount(kNone);
+  const LoopKey key = {end, state.loops_to[end]++};
+  uint32_t& cores = search_.cores_to[end];
+  if ((cores >> core & 1) == 0 && search_.closed.count(end) != 0) search_.closed_early = true;
   cores |= 1u << core;
-  path_.AskFrom(state.open);
+  frame->open = static_cast<int>(state.open.size());
+  state.open.push_back(key);
+  const auto [loop, is_new] = open_loops_.try_emplace(key, OpenLoop{loops_begun_, counter, 0});
+  if (is_new) {
+    ++loops_begun_;
+    path_.Count(counter, {0, {0, 0}});
+  }
+  Value& loose = state.loose[frame->node->slot];
+  loose = path_.Told(loose) + TurnOf(core, *frame);
 }
 
 // At the end of a loop: what was found out inside of it is not known of the turns that were not
@@ -50,26 +79,21 @@ void Run::Close(int core, const Frame& frame) {
   const bool counted = frame.node->kind == NodeKind::kFor && frame.extent.known();
   if (search_.forgets && !counted) path_.ForgetFrom(state.loops);
   if (frame.open < 0) return;
-  const OpenLoop loop = state.open[frame.open];
+  const LoopKey loop = state.open[frame.open];
   state.open.resize(frame.open);
-  path_.AskFrom(state.open);
   for (int other = 0; other < kCores; ++other) {
-    if (other == core || (search_.cores_to[loop.end] >> other & 1) == 0) continue;
+    if (other == core || (search_.cores_to[loop.first] >> other & 1) == 0) continue;
     const CoreState& its = cores_[other];
-    const auto begun = its.loops_to.find(loop.end);
+    const auto begun = its.loops_to.find(loop.first);
     if (begun == its.loops_to.end()) return;
-    const auto inside = std::count_if(its.open.begin(), its.open.end(),
-                                      [&](const OpenLoop& open) { return open.end == loop.end; });
-    if (begun->second - inside <= loop.generation) return;
+    const auto inside = std::count_if(its.open.begin(), its.open.end(), [&](const LoopKey& open) {
+      return open.first == loop.first;
+    });
+    if (begun->second - inside <= loop.second) return;
   }
-  path_.Close(loop);
-  search_.closed.insert(loop.end);
-}
-
-// What the head of a loop asks, as a bound on its run-time end; no terms if the end is known.
-Path::Question Run::EndOf(const Frame& frame) const {
-  if (frame.node->kind != NodeKind::kFor || frame.extent.known()) return {};
-  return path_.Asked(frame.extent - Value(frame.turn));
+  path_.ForgetEnd(open_loops_.at(loop).number);
+  open_loops_.erase(loop);
+  search_.closed.insert(loop.first);
 }
 
 // At the head of a loop: false if the path need not be walked further.
@@ -95,8 +119,8 @@ bool Run::Head(int core, Frame* frame) {
   if (frame->turn <= search_.limits.turns) {
     if (inputs_ != nullptr) return true;
     if (search_.forgets) path_.ForgetFrom(cores_[core].loops);
+    Recount(core);
     if (!path_.replaying()) covered_ = SeenBefore(StateAt(core, *frame, true));
-    Loosen();
     return !covered_;
   }
   Finding finding{"not periodic", false};

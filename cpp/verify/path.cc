@@ -1,50 +1,38 @@
 #include "verify/path.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <set>
+#include <tuple>
+#include <utility>
 
 namespace tilelang_ascend_sched::verify {
 
+namespace {
+
+constexpr size_t kMostLate = 64;
+
+}  // namespace
+
 void Path::Learn(const Decision& decision) {
-  auto learn = [&](Facts* facts) {
-    auto [fact, is_new] = facts->try_emplace(decision.terms, Range{-kUnbounded, kUnbounded});
-    if (decision.holds) {
-      fact->second.high = std::min(fact->second.high, decision.bound);
-    } else {
-      fact->second.low = std::max(fact->second.low, decision.bound + 1);
-    }
-  };
-  if (decision.generation < 0) learn(&fixed_);
-  const OpenLoop* loop = decision.generation < 0 ? nullptr : LoopTo(decision.terms);
-  if (decision.generation < 0 || (loop != nullptr && loop->generation == decision.generation)) {
-    learn(&facts_);
+  auto [fact, is_new] = facts_.try_emplace(decision.terms, Range{-kUnbounded, kUnbounded});
+  if (decision.holds) {
+    fact->second.high = std::min(fact->second.high, decision.bound);
+  } else {
+    fact->second.low = std::max(fact->second.low, decision.bound + 1);
   }
 }
 
 void Path::LearnAll() {
-  fixed_.clear();
   facts_.clear();
+  for (const auto& [symbol, counter] : counters_) facts_[{Term{symbol, 1}}] = counter.told;
   for (const Decision& decision : decisions_) Learn(decision);
 }
 
-const OpenLoop* Path::LoopTo(const std::vector<Term>& end) const {
-  for (size_t i = open_.size(); i-- > 0;) {
-    if (open_[i].end == end) return &open_[i];
-  }
-  return nullptr;
-}
-
-void Path::AskFrom(const std::vector<OpenLoop>& open) {
-  if (open == open_) return;
-  open_ = open;
-  LearnAll();
-}
-
-bool Path::AtMostZero(const Value& value, int depth, bool of_end) {
+bool Path::AtMostZero(const Value& value, int depth) {
   if (value.known()) return value.constant <= 0;
-  const Facts& facts = of_end ? facts_ : fixed_;
-  const Range range = symbols_.Bounds(value, &facts);
+  const Range range = Bounds(value);
   if (range.high <= 0) return true;
   if (range.low > 0) return false;
   for (size_t i = value.terms.size(); i-- > 0;) {
@@ -58,22 +46,21 @@ bool Path::AtMostZero(const Value& value, int depth, bool of_end) {
                            : AtMostZero(rest, depth) && AtMostZero(other, depth);
   }
   const Question question = Asked(value);
-  Decision decision{question.terms, question.bound, false, depth};
-  const OpenLoop* loop = of_end ? LoopTo(question.terms) : nullptr;
-  if (loop != nullptr) decision.generation = loop->generation;
   // The question may be one that is settled, though in another form.
-  Value sum;
-  sum.terms = question.terms;
-  const Range known = symbols_.Bounds(sum, &facts);
+  const Range known = Bounds(SumOf(question.terms));
   if (known.high <= question.bound) return !question.negated;
   if (known.low > question.bound) return question.negated;
   bool outcome = true;
   if (next_ < script_.size()) outcome = script_[next_++];
   choices_.push_back(outcome);
-  decision.holds = outcome != question.negated;
+  Decision decision{question.terms, question.bound, outcome != question.negated, depth};
+  const auto end = ends_.find(question.terms);
+  if (end != ends_.end()) decision.loop = end->second;
   decisions_.push_back(decision);
-  all_decisions_.push_back(decision);
   Learn(decision);
+  const Question now = Asked(Now(value));
+  all_decisions_.push_back({now.terms, now.bound, outcome != now.negated, depth});
+  KeepLate(decision);
   return outcome;
 }
 
@@ -92,6 +79,18 @@ Path::Question Path::Asked(const Value& value) const {
       const int64_t least = -FloorDiv(-value.constant, -term.factor);
       return Asked(Value(least * divisor) - numerator);
     }
+  }
+  for (size_t i = value.terms.size(); i-- > 0 && value.terms.size() > 1;) {
+    const Term term = value.terms[i];
+    Value numerator;
+    int64_t divisor;
+    if (std::abs(term.factor) != 1 || !symbols_.IsQuotient(term.symbol, &numerator, &divisor)) {
+      continue;
+    }
+    Value rest = value;
+    rest.terms.erase(rest.terms.begin() + i);
+    rest = Scale(rest, divisor);
+    return Asked(term.factor > 0 ? numerator + rest - Value(divisor - 1) : rest - numerator);
   }
   // Normal form: coprime factors, the first one positive.
   Question question;
@@ -112,8 +111,8 @@ Path::Question Path::Asked(const Value& value) const {
   return question;
 }
 
-bool Path::Zero(const Value& value, int depth, bool of_end) {
-  return AtMostZero(value, depth, of_end) && AtMostZero(Scale(value, -1), depth, of_end);
+bool Path::Zero(const Value& value, int depth) {
+  return AtMostZero(value, depth) && AtMostZero(Scale(value, -1), depth);
 }
 
 std::optional<int64_t> Path::Number(const Value& value, int choices, int depth) {
@@ -128,65 +127,129 @@ std::optional<int64_t> Path::Number(const Value& value, int choices, int depth) 
 
 void Path::ForgetFrom(int depth) {
   std::erase_if(decisions_, [&](const Decision& decision) {
-    return decision.depth >= depth && decision.generation < 0;
+    return decision.depth >= depth && decision.loop < 0;
   });
   LearnAll();
 }
 
-void Path::Close(const OpenLoop& loop) {
-  std::erase_if(decisions_, [&](const Decision& decision) {
-    return decision.generation == loop.generation && decision.terms == loop.end;
+void Path::ForgetReadings(const std::set<Symbol>& held) {
+  const size_t erased = std::erase_if(decisions_, [&](const Decision& decision) {
+    std::set<Symbol> read;
+    symbols_.FreshIn(SumOf(decision.terms), &read);
+    return !std::includes(held.begin(), held.end(), read.begin(), read.end());
   });
+  if (erased > 0) LearnAll();
+}
+
+void Path::ForgetEnd(int loop) {
+  std::erase_if(decisions_, [&](const Decision& decision) { return decision.loop == loop; });
   LearnAll();
 }
 
-std::vector<std::map<Symbol, int64_t>> Path::Witnesses(const std::vector<Decision>& more) const {
-  constexpr int kGuesses = 4096;
-  constexpr size_t kKept = 16;
-  std::map<Symbol, Range> inputs;
-  std::set<int64_t> interesting = {0, 1, 2, 3, 5, 64, 1000};
+void Path::Conclude(const Value& value, int loop) {
+  // What a minimum says is not asked again as one question, which would keep it from growing old.
+  for (const Term& term : value.terms) {
+    Value inside;
+    if (symbols_.IsMinimum(term.symbol, &inside)) return;
+  }
+  const Question question = Asked(value);
+  const Decision decision = {question.terms, question.bound, !question.negated, 0, loop};
+  Learn(decision);
+  decisions_.push_back(decision);
+  KeepLate(decision);
+}
+
+void Path::KeepLate(Decision decision) {
+  decision.depth = 0;
+  decision.loop = -1;
+  late_decisions_.push_back(std::move(decision));
+  if (late_decisions_.size() > kMostLate) late_decisions_.erase(late_decisions_.begin());
+}
+
+// The same decisions, made of other counters; of several about one sum those that say the most.
+std::vector<Decision> Path::Moved(const std::vector<Decision>& decisions,
+                                  const std::map<Symbol, Value>& by) const {
+  std::map<std::tuple<std::vector<Term>, bool, int, int>, int64_t> bounds;
+  for (const Decision& decision : decisions) {
+    const Value sum = SumOf(decision.terms) - Value(decision.bound);
+    std::set<Symbol> counters;
+    symbols_.Counters(sum, &counters);
+    const bool all = std::all_of(counters.begin(), counters.end(),
+                                 [&](Symbol counter) { return by.count(counter) != 0; });
+    if (!all) continue;
+    const Question question = Asked(symbols_.Replaced(sum, by));
+    if (question.terms.empty()) continue;
+    const bool holds = decision.holds != question.negated;
+    const auto [at, is_new] =
+        bounds.try_emplace({question.terms, holds, decision.depth, decision.loop}, question.bound);
+    at->second =
+        holds ? std::min(at->second, question.bound) : std::max(at->second, question.bound);
+  }
+  std::vector<Decision> moved;
+  for (const auto& [key, bound] : bounds) {
+    const auto& [terms, holds, depth, loop] = key;
+    moved.push_back({terms, bound, holds, depth, loop});
+  }
+  return moved;
+}
+
+void Path::Recount(std::map<Symbol, Counter> counters, const std::map<Symbol, Value>& moved,
+                   Ends ends) {
+  decisions_ = Moved(decisions_, moved);
+  late_decisions_ = Moved(late_decisions_, moved);
+  counters_ = std::move(counters);
+  ends_ = std::move(ends);
+  numbers_.clear();
+  told_.clear();
+  for (const auto& [symbol, counter] : counters_) {
+    numbers_[symbol] = counter.value;
+    if (counter.told.low == counter.told.high) told_[symbol] = counter.value;
+  }
+  LearnAll();
+}
+
+void Path::Count(Symbol symbol, const Counter& counter) {
+  counters_[symbol] = counter;
+  numbers_[symbol] = counter.value;
+  told_.erase(symbol);
+  if (counter.told.low == counter.told.high) told_[symbol] = counter.value;
+  LearnAll();
+}
+
+Value Path::Now(const Value& value) const {
+  return symbols_.Replaced(value, numbers_, nullptr, false);
+}
+
+Value Path::Told(const Value& value) const {
+  return told_.empty() ? value : symbols_.Replaced(value, told_, &facts_);
+}
+
+Facts Path::FactsNow() const {
+  Path now(&symbols_, {});
+  now.decisions_ = Moved(decisions_, numbers_);
+  now.LearnAll();
+  return now.facts_;
+}
+
+std::vector<Inputs> Path::Witnesses(const std::vector<Decision>& more) const {
   std::vector<Decision> decisions = all_decisions_;
   decisions.insert(decisions.end(), more.begin(), more.end());
-  for (const Decision& decision : decisions) {
-    Value sum;
-    sum.terms = decision.terms;
-    symbols_.Inputs(sum, &inputs);
-    for (int64_t near = -1; near <= 1; ++near) interesting.insert(decision.bound + near);
+  std::vector<Guess> guesses = GuessInputs(symbols_, decisions, {});
+  if (guesses.front().contradicted > 0) {
+    // What no input does in these turns some may do in later ones.
+    std::map<Symbol, Range> turns;
+    for (const auto& [symbol, counter] : counters_) turns[symbol] = counter.told;
+    std::vector<Guess> later = GuessInputs(symbols_, late_decisions_, turns);
+    guesses.insert(guesses.begin(), later.begin(), later.end());
   }
-  std::vector<std::vector<int64_t>> candidates;
-  std::map<Symbol, int64_t> numbers;
-  for (const auto& [symbol, range] : inputs) {
-    std::set<int64_t> tried = {range.low, range.high};
-    for (int64_t number : interesting) {
-      for (int64_t signed_number : {number, -number}) {
-        if (signed_number >= range.low && signed_number <= range.high) tried.insert(signed_number);
-      }
+  std::vector<Inputs> witnesses;
+  for (const Guess& guess : guesses) {
+    Inputs inputs;
+    for (const auto& [symbol, number] : guess.inputs) {
+      if (counters_.count(symbol) == 0) inputs[symbols_.Element(symbol, guess.inputs)] = number;
     }
-    candidates.emplace_back(tried.begin(), tried.end());
-    numbers[symbol] = range.low;
+    witnesses.push_back(std::move(inputs));
   }
-  // A fixed sequence of mixed guesses, ranked by how many decisions they contradict.
-  std::map<std::pair<size_t, std::map<Symbol, int64_t>>, int> ranked;
-  uint64_t random = 88172645463325252ull;
-  for (int guess = 0; guess < kGuesses; ++guess) {
-    size_t i = 0;
-    for (auto& [symbol, number] : numbers) {
-      random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-      number = candidates[i][random % candidates[i].size()];
-      ++i;
-    }
-    const size_t contradicted =
-        std::count_if(decisions.begin(), decisions.end(), [&](const Decision& decision) {
-          Value sum;
-          sum.terms = decision.terms;
-          return (symbols_.Concrete(sum, numbers) <= decision.bound) != decision.holds;
-        });
-    ranked[{contradicted, numbers}] = guess;
-    if (ranked.size() > kKept) ranked.erase(std::prev(ranked.end()));
-    if (contradicted == 0 && ranked.size() == kKept) break;
-  }
-  std::vector<std::map<Symbol, int64_t>> witnesses;
-  for (const auto& [key, guess] : ranked) witnesses.push_back(key.second);
   return witnesses;
 }
 

@@ -2,46 +2,31 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
+#include "verify/decision.h"
 #include "verify/value.h"
+#include "verify/witnesses.h"
 
 namespace tilelang_ascend_sched::verify {
 
-// A loop whose end run-time inputs decide, from its second turn on. What is asked of its end then
-// has another answer at every turn; that answer says nothing of other loops with the same end, for
-// of many turns that do the same only a few are walked.
-struct OpenLoop {
-  std::vector<Term> end;
-  int generation;  // so many loops of this core to that end came before
-  int32_t slot;    // of its variable
-  int64_t step;    // by which the bound of the question moves in a turn
-
-  bool operator==(const OpenLoop&) const = default;
-};
-
-// `sum of terms <= bound` was taken to be `holds`.
-struct Decision {
-  std::vector<Term> terms;
-  int64_t bound;
-  bool holds;
-  int depth;            // so many loops stood around the statement that asked
-  int generation = -1;  // of the loop whose end was asked for; -1 if none was
+// A number that states leave open: two moments of which one state tells may differ in it. Whatever
+// is asked is asked of values made of counters, so that it is only settled by what holds for both.
+struct Counter {
+  int64_t value;  // in this walk
+  Range told;     // what the state says of it
 };
 
 // One way through the kernel: what was assumed of conditions that run-time inputs decide. Paths are
 // walked depth first; each walk begins anew and repeats the decisions of its `script`.
 class Path {
  public:
-  Path(const Symbols& symbols, std::vector<bool> script) : symbols_(symbols), script_(script) {}
+  Path(Symbols* symbols, std::vector<bool> script) : symbols_(*symbols), script_(script) {}
 
-  // From now on a core asks that is inside the loops `open`.
-  void AskFrom(const std::vector<OpenLoop>& open);
-
-  // Whether `value <= 0` on this path; decides it if nothing known settles it. With `of_end` it is
-  // about the end of an open loop, and what is known of that may answer it.
-  bool AtMostZero(const Value& value, int depth, bool of_end = false);
-  bool Zero(const Value& value, int depth, bool of_end = false);
+  // Whether `value <= 0` on this path; decides it if nothing known settles it.
+  bool AtMostZero(const Value& value, int depth);
+  bool Zero(const Value& value, int depth);
 
   // The one number that `value` has on this path, deciding between those in its range; nothing if
   // the range has more than `choices`.
@@ -58,40 +43,62 @@ class Path {
   };
   Question Asked(const Value& value) const;
 
-  // The innermost open loop with this end; null if there is none.
-  const OpenLoop* LoopTo(const std::vector<Term>& end) const;
-
   // Takes back what was decided inside `depth` or more loops, but for the ends of open loops.
   // Whoever asks again gets to decide anew, which can only add paths.
   void ForgetFrom(int depth);
 
+  // Takes back what was decided of numbers that were read, but for those that are `held`.
+  void ForgetReadings(const std::set<Symbol>& held);
+
   // Takes back what was decided about the end of a loop from inside of it.
-  void Close(const OpenLoop& loop);
+  void ForgetEnd(int loop);
+
+  // Adds that `value <= 0`, which follows from what is known, as something about a loop's end.
+  void Conclude(const Value& value, int loop);
+
+  // The questions that are about the end of a loop, by their terms.
+  using Ends = std::map<std::vector<Term>, int>;
+
+  // At a state: what counters there are, and what each of the earlier ones is made of these. What
+  // was decided about others is taken back.
+  void Recount(std::map<Symbol, Counter> counters, const std::map<Symbol, Value>& moved, Ends ends);
+  void Count(Symbol symbol, const Counter& counter);
+  const std::map<Symbol, Counter>& counters() const { return counters_; }
+
+  // The value in this walk. No bounds of inputs tell one side of a minimum: they might not at
+  // another turn.
+  Value Now(const Value& value) const;
+  // With numbers for the counters of which the state says which number they have.
+  Value Told(const Value& value) const;
+  // What is known, with the numbers of this walk.
+  Facts FactsNow() const;
 
   bool replaying() const { return next_ < script_.size(); }
   const std::vector<bool>& choices() const { return choices_; }
   const std::vector<Decision>& decisions() const { return decisions_; }
-  // What the core that asks may know.
   const Facts& facts() const { return facts_; }
 
-  // Numbers for every input on which the decisions rest, and `more` that have to hold. First, if
-  // they are found, those with which all come out so; then some that meet the most of them.
-  // Decisions that were forgotten on the way may contradict each other.
-  std::vector<std::map<Symbol, int64_t>> Witnesses(const std::vector<Decision>& more) const;
+  // Inputs with which the run may go this way, and `more` holds; the best ones first.
+  std::vector<Inputs> Witnesses(const std::vector<Decision>& more) const;
 
  private:
   void Learn(const Decision& decision);
   void LearnAll();
+  void KeepLate(Decision decision);
+  std::vector<Decision> Moved(const std::vector<Decision>& decisions,
+                              const std::map<Symbol, Value>& by) const;
 
-  const Symbols& symbols_;
+  Symbols& symbols_;
   std::vector<bool> script_;
   size_t next_ = 0;
   std::vector<bool> choices_;
   std::vector<Decision> decisions_;
-  std::vector<Decision> all_decisions_;  // forgotten ones too
-  std::vector<OpenLoop> open_;
-  Facts fixed_;  // known of no loop's end in particular
-  Facts facts_;  // those and what is known of the ends of `open_`
+  std::vector<Decision> all_decisions_;   // with the numbers of this walk, forgotten ones too
+  std::vector<Decision> late_decisions_;  // the latest ones, made of the counters of this moment
+  std::map<Symbol, Counter> counters_;
+  std::map<Symbol, Value> numbers_, told_;  // of all counters, and of those that states tell
+  Ends ends_;
+  Facts facts_;
 };
 
 }  // namespace tilelang_ascend_sched::verify

@@ -27,6 +27,19 @@ Periods::Periods(const Program& program, bool loosens)
     changed = false;
     for (const CoreProgram& core : program.cores) FindSymbolic(core.body, &changed);
   }
+  for (const SlotInfo& info : program.slots) {
+    std::map<Slot, int64_t> variables;
+    const bool bound = info.kind == SlotKind::kBound && info.definition != nullptr &&
+                       info.definition->kind == NodeKind::kAssign;
+    if (bound) VariablesIn(program, info.definition->value, &variables);
+    fixed_.push_back(bound && variables.empty());
+  }
+  for (size_t expr = 0; expr < program.exprs.size(); ++expr) {
+    std::vector<Slot> slots;
+    bool symbolic = false;
+    Collect(static_cast<Expr>(expr), &slots, &symbolic);
+    symbolic_exprs_.push_back(symbolic);
+  }
   for (int core = 0; core < kCores; ++core) {
     if (program.cores[core].present) Walk(program.cores[core].body, core, false);
   }
@@ -53,35 +66,30 @@ Periods::Periods(const Program& program, bool loosens)
         const bool exact = from.exact || to.low <= to.high || period > kLongestPeriod ||
                            (to.period > 1 && Divides(value));
         const int64_t moduli = std::min(std::lcm(from.moduli, to.moduli), kLongestPeriod + 1);
-        const bool clamped = from.clamped || to.clamped;
-        changed = changed || period != from.period || exact != from.exact ||
-                  moduli != from.moduli || clamped != from.clamped;
+        changed = changed || period != from.period || exact != from.exact || moduli != from.moduli;
         from.period = std::min(period, kLongestPeriod + 1);
         from.moduli = moduli;
         from.exact = exact;
-        from.clamped = clamped;
       }
     }
   }
-  clamps_ = std::any_of(slots_.begin(), slots_.end(),
-                        [](const Dependence& slot) { return slot.clamped && !slot.exact; });
 }
 
-std::pair<int64_t, int64_t> Periods::Class(Slot slot, int64_t value, bool exact) const {
+std::pair<int64_t, int64_t> Periods::Class(Slot slot, int64_t value) const {
   const Dependence& dependence = slots_[slot];
-  if (dependence.exact || (exact && dependence.clamped)) return {value, 0};
+  if (dependence.exact) return {value, 0};
   const int64_t phase = Remainder(value, dependence.period);
   if (dependence.low > dependence.high) return {phase, 0};
   const bool passed = growing_[slot] && value > dependence.high;
   return {phase, passed ? dependence.high + 1 : value};
 }
 
-int64_t Periods::Distance(Slot slot, int64_t value) const {
+Range Periods::Told(Slot slot, int64_t value) const {
   const Dependence& dependence = slots_[slot];
-  if (!dependence.clamped || dependence.exact) return 0;
-  const bool passed =
-      dependence.low > dependence.high || (growing_[slot] && value > dependence.high);
-  return passed ? dependence.period : 0;
+  if (dependence.exact || fixed_[slot]) return {value, value};
+  if (dependence.low > dependence.high) return {-kUnbounded, kUnbounded};
+  if (growing_[slot] && value > dependence.high) return {dependence.high + 1, kUnbounded};
+  return {value, value};
 }
 
 int64_t Periods::Phase(Slot slot, int64_t value) const {
@@ -91,9 +99,12 @@ int64_t Periods::Phase(Slot slot, int64_t value) const {
 void Periods::FindSymbolic(const Node* node, bool* changed) {
   if (node == nullptr) return;
   bool symbolic = node->kind == NodeKind::kFresh;
-  if (node->kind == NodeKind::kAssign) {
+  const Expr set_to = node->kind == NodeKind::kAssign ? node->value
+                      : node->kind == NodeKind::kFor  ? node->minimum
+                                                      : kNone;
+  if (set_to != kNone) {
     std::vector<Slot> slots;
-    Collect(node->value, &slots, &symbolic);
+    Collect(set_to, &slots, &symbolic);
   }
   if (symbolic && !symbolic_[node->slot]) symbolic_[node->slot] = *changed = true;
   for (const Node* child : node->children) FindSymbolic(child, changed);
@@ -140,9 +151,9 @@ void Periods::Walk(const Node* node, int core, bool guarded) {
         const bool gm = access.space == Space::kGm;
         if (gm && !program_.tensors[access.tensor].written) continue;
         Visit(access.begin, gm ? Use::kAddress : Use::kExact);
-        Visit(access.rows, gm ? Use::kAddress : Use::kExact);
-        Visit(access.row_bytes, gm ? Use::kAddress : Use::kExact);
-        Visit(access.stride, gm ? Use::kAddress : Use::kExact);
+        Visit(access.rows, Use::kExact);
+        Visit(access.row_bytes, Use::kExact);
+        Visit(access.stride, Use::kExact);
         if (access.condition != kNone) Visit(access.condition, Use::kCondition);
         const uint32_t thread = 1u << ThreadOf(static_cast<Core>(core), instruction.pipe);
         if (!gm) {
@@ -283,13 +294,6 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
     Collect(expr, &slots, &symbolic);
     for (const Slot slot : slots) note(slots_[slot]);
   };
-  // What run-time inputs make of the variables is not all in their classes.
-  auto clamp = [&]() {
-    std::vector<Slot> slots;
-    bool symbolic = false;
-    Collect(expr, &slots, &symbolic);
-    for (const Slot slot : slots) slots_[slot].clamped = slots_[slot].clamped || symbolic;
-  };
   switch (node.kind) {
     case ExprKind::kSlot:
       if (use == Use::kExact) Exact(expr);
@@ -298,9 +302,7 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
     case ExprKind::kConstant:
     case ExprKind::kSymbol:
     case ExprKind::kUnknown:
-      return;
     case ExprKind::kLoad:
-      if (use == Use::kExact) clamp();
       return;
     case ExprKind::kFloorModulo:
     case ExprKind::kFloorDivide: {
@@ -311,7 +313,6 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
       if (period <= 0 || period > kLongestPeriod || (!modulo && use == Use::kExact)) {
         return Exact(expr);
       }
-      if (use == Use::kExact) clamp();
       Visit(node.a, Use::kAddress, period);
       all([period](Dependence& slot) {
         slot.moduli = std::min(std::lcm(slot.moduli, period), kLongestPeriod + 1);
@@ -353,10 +354,7 @@ void Periods::Visit(Expr expr, Use use, int64_t scale) {
       std::vector<Slot> slots;
       bool symbolic = false;
       Collect(expr, &slots, &symbolic);
-      if (symbolic && Clamped(expr).high < kUnbounded) {
-        if (use == Use::kExact) clamp();
-        use = Use::kAddress;
-      }
+      if (symbolic && Clamped(expr).high < kUnbounded) use = Use::kAddress;
       if (use == Use::kCondition) return Exact(expr);
       if (!symbolic) Compare(node.a, node.b);
       break;

@@ -20,8 +20,6 @@ struct Dependence {
   bool exact = false;                         // every value may behave differently
   int64_t low = INT64_MAX, high = INT64_MIN;  // between them comparisons with constants change
   int64_t moduli = 1;  // common multiple of all constants that the variable is divided by
-  // Ends of on-chip regions depend on it in other ways, by a run-time input that is clamped.
-  bool clamped = false;
 };
 
 class Periods {
@@ -37,15 +35,14 @@ class Periods {
   std::optional<int64_t> LeastTurns(const Node* loop) const;
 
   // The class of a value of `slot`, as two numbers. While a comparison with a constant can still
-  // change, now that the variable has this value, the class is the value itself. `exact`: so it is
-  // if ends of on-chip regions depend on the variable.
-  std::pair<int64_t, int64_t> Class(Slot slot, int64_t value, bool exact) const;
+  // change, now that the variable has this value, the class is the value itself.
+  std::pair<int64_t, int64_t> Class(Slot slot, int64_t value) const;
 
-  // Whether ends of on-chip regions depend on variables beyond their classes.
-  bool clamps() const { return clamps_; }
+  // The values that `slot` may have, now that it has this one, as far as its class tells.
+  Range Told(Slot slot, int64_t value) const;
 
-  // For such a variable: after which distance values have one class. 0 if this value has its own.
-  int64_t Distance(Slot slot, int64_t value) const;
+  // Whether run-time inputs stand in `expr`, or variables made of them.
+  bool symbolic(Expr expr) const { return symbolic_exprs_[expr]; }
 
   static int64_t Remainder(int64_t value, int64_t period) {
     return ((value % period) + period) % period;
@@ -98,13 +95,14 @@ class Periods {
   const bool loosens_;
   std::map<const Node*, int64_t> least_turns_;
   std::vector<Dependence> slots_;
-  bool clamps_ = false;
   std::vector<std::pair<Slot, Expr>> assignments_;
   uint32_t space_accessors_[kOnChipSpaces] = {};
   std::vector<uint32_t> tensor_accessors_;
   std::vector<Most> guards_;    // around the present node of the walk
   std::vector<bool> symbolic_;  // variables that hold run-time inputs
-  std::vector<bool> growing_;   // variables that grow until they are set anew
+  std::vector<bool> symbolic_exprs_;
+  std::vector<bool> fixed_;    // variables that are made of no others
+  std::vector<bool> growing_;  // variables that grow until they are set anew
   std::vector<Reference> references_;
   std::vector<bool> one_address_;  // all accesses to a tensor have the same address
 };

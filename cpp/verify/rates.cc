@@ -142,6 +142,13 @@ std::pair<int64_t, int64_t> Rates::ClassOf(const std::vector<Use>& uses, int64_t
   return {open, period == 0 ? value : (value % period + period) % period};
 }
 
+bool Rates::ComeAgain(int tensor) const {
+  return std::all_of(elements_[tensor].begin(), elements_[tensor].end(), [](const auto& of_slot) {
+    return std::all_of(of_slot.second.begin(), of_slot.second.end(),
+                       [](const Use& use) { return use.period > 0; });
+  });
+}
+
 // The variables that choose elements of tensors on which `expr` rests.
 void Rates::Chosen(Expr expr, std::map<Slot, int64_t>* slots) const {
   const ExprNode& node = program_.exprs[expr];

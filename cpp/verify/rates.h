@@ -26,6 +26,9 @@ class Rates {
   // what of the value they take.
   std::pair<int64_t, int64_t> Class(int tensor, Slot slot, int64_t value) const;
 
+  // Whether the elements of the tensor that are read come again after some turns.
+  bool ComeAgain(int tensor) const;
+
   // Calls `each(slot, class)` for the variables that decide which elements of a tensor the scalar
   // programs read, where `class(value)` is what of a value decides.
   template <typename Each>

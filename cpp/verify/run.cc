@@ -12,7 +12,7 @@ Run::Run(Search* search, Path* path, const std::map<Symbol, int64_t>* inputs)
       inputs_(inputs),
       tensors_(search->program.tensors.size()) {
   search_.symbols->RestartFresh();
-  bases_[{}] = 0;
+  bases_.emplace_back();
   std::fill(std::begin(joined_), std::end(joined_), -1);
   for (int core = 0; core < kCores; ++core) {
     CoreState& state = cores_[core];
@@ -49,7 +49,6 @@ void Run::Execute() {
 // than `ahead` events of the core wait.
 bool Run::Advance(int core, int ahead) {
   bool progress = false;
-  path_.AskFrom(cores_[core].open);
   while (!covered_ && !stopped_ && cores_[core].waiting <= ahead) {
     // The scalar unit stands still at a flag that is not set.
     if (!cores_[core].queues[static_cast<int>(Pipe::kS)].empty()) return progress;
@@ -83,8 +82,6 @@ bool Run::Step(int core) {
     case NodeKind::kFor: {
       if (frame.stage == 0) {
         StartLoop(core, &frame);
-        frame.extent = ExtentOf(core, node);
-        Assign(core, node.slot, node.minimum);
         AwaitDecision(core, node);
         frame.stage = 1;
       }
@@ -193,7 +190,7 @@ void Run::Leave(int core, bool continues) {
   CoreState& state = cores_[core];
   while (!state.frames.empty()) {
     const Frame& frame = state.frames.back();
-    const bool is_loop = frame.node->kind == NodeKind::kFor || frame.node->kind == NodeKind::kWhile;
+    const bool is_loop = frame.loops();
     if (is_loop && continues) return;
     if (is_loop) Close(core, frame);
     state.loops -= is_loop;

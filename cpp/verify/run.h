@@ -38,10 +38,8 @@ struct Search {
   // States at the heads of open loops: what threads know in each, by all else.
   std::unordered_map<std::string, std::vector<std::string>> seen;
   int64_t events = 0;
-  bool skips = true;          // whether turns that are like those before are passed over
-  bool forgets = true;        // whether decisions are taken back where they may be asked again
-  bool exact_counts = false;  // whether states tell exact regions apart
-  bool exact_used = false;    // whether only their exact regions told two accesses apart
+  bool skips = true;    // whether turns that are like those before are passed over
+  bool forgets = true;  // whether decisions are taken back where they may be asked again
   // The cores that have loops to a run-time end, as bits: what is known of it is kept for them.
   std::map<std::vector<Term>, uint32_t> cores_to{};
   std::set<std::vector<Term>> closed{};     // ends of which something was forgotten
@@ -71,17 +69,16 @@ class Run {
     bool writes, atomic, approximate;
     const AccessPattern* pattern;
     int buffer = -1;
-    int exact = -1;          // index into exact_, where two stand, if inputs decide its ends
+    int exact = -1;          // index into exact_, if inputs decide its ends
     bool somewhere = false;  // it touches some bytes of its region for sure, for some data
     int sure = -1;           // index into sure_, if these are known
   };
-  // A region whose ends run-time inputs decide. Two stand together: by what the path knows, and by
-  // what holds at all turns that a state does not tell apart.
+  // A region whose ends run-time inputs decide, made of counters.
   struct ExactRegion {
     Value begin, row_bytes;
     Value extent;  // from the first byte to the last
     int64_t stride;
-    int64_t heads = 0;  // `Run::heads_` when it was evaluated
+    int age = 0;  // so many states came after it
   };
   struct Event {
     const Instruction* instruction;
@@ -95,11 +92,23 @@ class Run {
   struct Frame {
     const Node* node;
     int stage = 0;
-    int64_t turn = 0;
-    Value extent{};
+    int64_t turn = 0;    // so many were begun
+    Value extent{};      // made of counters
     size_t choices = 0;  // that the path had made before the loop
-    int open = -1;       // index in `CoreState::open`
+    int open = -1;       // index in `CoreState::open`, of a loop whose end inputs decide
     std::shared_ptr<History> history{};
+    bool loops() const { return node->kind == NodeKind::kFor || node->kind == NodeKind::kWhile; }
+    int64_t index() const { return turn > 0 ? turn - 1 : 0; }  // of the present turn
+  };
+  // Loops of several cores to one end that run-time inputs decide, as far as those are the same
+  // ones: so many to that end came before. What is asked of the end is another question at every
+  // turn, and what is known of it says nothing of other loops to it, for of many turns that do the
+  // same only a few are walked.
+  using LoopKey = std::pair<std::vector<Term>, int>;
+  struct OpenLoop {
+    int number;      // in this walk
+    Symbol counter;  // the turn of the first core in it
+    int64_t index;   // its number
   };
   // A race with a scalar read: it is one for sure once the number is needed.
   struct Race {
@@ -119,8 +128,8 @@ class Run {
     bool present = false;
     std::vector<Frame> frames;
     std::vector<Value> slots;
-    std::vector<Value> loose;  // the same, as far as the latest state tells them
-    std::vector<Need> needs;   // of what the variables hold
+    std::vector<Value> loose;                        // the same, made of counters
+    std::vector<Need> needs;                         // of what the variables hold
     std::vector<std::shared_ptr<const Race>> races;  // of the latest scalar read
     uint32_t maybe_over = 0;  // so many scalar events may have been waited for, or not
     std::deque<Event> queues[kPipes];
@@ -129,7 +138,7 @@ class Run {
     int snapshot = -1;
     bool atomic = false;
     int loops = 0;                              // around the present statement
-    std::vector<OpenLoop> open;                 // around it, too
+    std::vector<LoopKey> open;                  // around it, too
     std::map<std::vector<Term>, int> loops_to;  // how many loops to an end were begun
   };
   struct Token {
@@ -173,9 +182,20 @@ class Run {
   bool Head(int core, Frame* frame);
   bool SeenBefore(const State& state);
   bool Ends(int core, Frame* frame);
-  Path::Question EndOf(const Frame& frame) const;
+  std::vector<Term> EndOf(const Frame& frame) const;
+  Value TurnOf(int core, const Frame& frame) const;
   void Open(int core, Frame* frame);
   void Close(int core, const Frame& frame);
+
+  // counters.cc: what states leave open
+  void Recount(int head);
+  void CountLoops(std::map<Symbol, Counter>* counters, std::map<Symbol, Value>* moved);
+  void CountVariable(int core, Slot slot, std::map<Symbol, Counter>* counters,
+                     std::map<Symbol, Value>* moved);
+  Range ToldTurn(int core, const Frame& frame) const;
+  Path::Ends EndQuestions() const;
+  void TellElements();
+  void ForgetReadings();
 
   // issue.cc: what is handed to the pipes
   bool Issue(int core, const Node* node);
@@ -184,6 +204,7 @@ class Run {
   void EvaluateAccess(int core, const AccessPattern& pattern, Event* event);
   void EvaluateSure(int core, Access* access);
   void CheckUb(const Access& access, const Event& event);
+  void CheckCapacity(int core, const Access& access, const Event& event);
 
   // await.cc: scalar reads that are waited for
   Need NeedOfRead(int core);
@@ -195,16 +216,17 @@ class Run {
   void Tell(int core, uint32_t over);
 
   // evaluate.cc: expressions
+  std::optional<int64_t> Number(int core, Expr expr) const;
   Value Eval(int core, Expr expr);
-  Value EvalLoose(int core, Expr expr, const Value& value);
+  Value EvalLoose(int core, Expr expr);
+  Value EvalIndex(int core, int tensor, Expr expr);
+  Value Unknown(const char* name);
+  void Place(const Value& address, Region* region);
   void Assign(int core, Slot slot, Expr expr);
-  void Loosen();
   bool Test(int core, Expr expr);
   std::optional<bool> Known(int core, Expr expr);
   bool Decides(Expr expr) const;
   int DepthOf(int core, Expr expr) const;
-  bool AsksForEnd(int core, Expr expr, const Value& value) const;
-  std::optional<int64_t> StepOf(int core, Expr expr, Slot loop) const;
 
   // sync.cc: the pipes
   bool Drain();
@@ -236,8 +258,7 @@ class Run {
   };
   Excuse ExcuseOf(const Record& earlier, const Record& later) const;
   Answer SpeaksOf(const Hint& hint, const Record& earlier, const Record& later) const;
-  bool Repeatable(int32_t base) const;
-  const std::vector<Term>& TermsOf(int32_t base) const;
+  Value BaseOf(const Region& region) const { return SumOf(bases_[region.base]); }
   bool Use(int hint);
   bool Excused(const AccessPattern& pattern) const;
 
@@ -282,21 +303,22 @@ class Run {
   Clock clocks_[kThreads];
   uint32_t counts_[kClocked] = {};
   std::vector<Clock> snapshots_;
-  int joined_[kThreads];                       // latest snapshot that the thread has taken in
-  std::map<int, Flag> flags_;                  // (core, set pipe, wait pipe, id)
-  std::map<int, Flag> cross_flags_;            // (from, to, id)
-  std::map<int, Lock> locks_;                  // (core, id)
+  int joined_[kThreads];             // latest snapshot that the thread has taken in
+  std::map<int, Flag> flags_;        // (core, set pipe, wait pipe, id)
+  std::map<int, Flag> cross_flags_;  // (from, to, id)
+  std::map<int, Lock> locks_;        // (core, id)
+  std::map<LoopKey, OpenLoop> open_loops_;
+  int loops_begun_ = 0;          // of those
+  std::set<int> told_elements_;  // tensors of which states tell which elements are read next
   std::map<int, std::deque<Token>> arrivals_;  // (scope, core, id): sets that wait for others
   Memory memories_[kOnChipSpaces];
   std::vector<Memory> tensors_;
-  std::map<std::vector<Term>, int32_t> bases_;
+  std::vector<std::vector<Term>> bases_;  // the first one is empty
   std::vector<ExactRegion> exact_;
   std::vector<Region> sure_;
   std::vector<Finding> findings_;
   std::map<std::pair<int, int>, bool> reported_;  // whether for certain
-  bool loose_ = false;  // whether Eval may use only what holds at all turns that a state stands for
-  int64_t heads_ = 0;   // so many states were compared
-  bool at_head_ = false;  // a core has come to the head of a loop
+  bool at_head_ = false;                          // a core has come to the head of a loop
   bool covered_ = false;
   bool stopped_ = false;  // a budget ran out
 };

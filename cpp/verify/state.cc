@@ -16,6 +16,8 @@ namespace {
 
 class Writer {
  public:
+  explicit Writer(const Symbols& symbols) : symbols_(symbols) {}
+
   void Number(int64_t number) {
     for (int i = 0; i < 8; ++i) text_.push_back(static_cast<char>(number >> (8 * i)));
   }
@@ -27,10 +29,13 @@ class Writer {
   }
   void Of(const Value& value) {
     Number(value.constant);
-    Number(static_cast<int64_t>(value.terms.size()));
-    for (const Term& term : value.terms) {
-      Number(term.symbol);
+    Terms(value.terms);
+  }
+  void Terms(const std::vector<Term>& terms) {
+    Number(static_cast<int64_t>(terms.size()));
+    for (const Term& term : terms) {
       Number(term.factor);
+      OfSymbol(term.symbol);
     }
   }
   std::string Take() {
@@ -39,6 +44,21 @@ class Writer {
   }
 
  private:
+  // Numbers that were read are told by the order in which they stand in the text.
+  void OfSymbol(Symbol symbol) {
+    const Symbols::Parts parts = symbols_.PartsOf(symbol);
+    if (!parts.has_fresh) return Number(symbol);
+    Number(-1 - static_cast<int64_t>(parts.operation));
+    if (parts.operation == Operation::kLoad && parts.a->known()) {
+      return Number(fresh_.try_emplace(symbol, fresh_.size()).first->second);
+    }
+    Number(parts.tensor);
+    Of(*parts.a);
+    Of(*parts.b);
+  }
+
+  const Symbols& symbols_;
+  std::map<Symbol, size_t> fresh_;
   std::string text_;
   uint8_t bits_ = 0;
   int count_ = 0;
@@ -66,7 +86,12 @@ bool Run::Live(int core, Slot slot, bool at_head) const {
 class StateWriter {
  public:
   StateWriter(Run* run, int core, const Run::Frame& head, bool open)
-      : run_(*run), core_(core), head_(head), open_(open), starts_(run->tensors_.size()) {}
+      : run_(*run),
+        core_(core),
+        head_(head),
+        open_(open),
+        out_(*run->search_.symbols),
+        starts_(run->tensors_.size()) {}
 
   State Take() {
     ForgetKnown();
@@ -110,14 +135,13 @@ class StateWriter {
     for (size_t tensor = 0; tensor < starts_.size(); ++tensor) {
       const auto& [reader, expr, guarded] = run_.search_.periods.reference(tensor);
       if (expr == kNone || !SetDead(reader, expr)) continue;
-      const Value start = run_.Eval(reader, expr);
-      starts_[tensor] = start.constant;
+      Region start;
+      run_.Place(run_.EvalLoose(reader, expr), &start);
+      starts_[tensor] = start.begin;
       if (!outermost || !run_.search_.periods.Ascends(tensor, head_.node)) continue;
       // What lies behind the present address is never touched again.
-      const auto base = run_.bases_.find(start.terms);
       run_.tensors_[tensor].Forget([&](const Record& record) {
-        return base != run_.bases_.end() && record.region.base == base->second &&
-               record.region.end() <= start.constant;
+        return record.region.base == start.base && record.region.end() <= start.begin;
       });
     }
   }
@@ -140,6 +164,7 @@ class StateWriter {
       const Expr first = loop ? definition->minimum : definition->value;
       if (!SetDead(core, first)) return false;
       value = run_.Eval(core, first);
+      run_.cores_[core].loose[slot] = value;
     }
     for (const Expr child : {node.a, node.b, node.c}) {
       if (child != kNone && !SetDead(core, child)) return false;
@@ -158,7 +183,7 @@ class StateWriter {
   }
 
   void WriteRegion(Region* region, int tensor) {
-    out_.Number(region->base);
+    out_.Terms(run_.bases_[region->base]);
     out_.Number(region->row_bytes);
     out_.Number(region->rows);
     out_.Number(region->stride);
@@ -170,16 +195,14 @@ class StateWriter {
     Keep(&region->begin, State::Kind::kAddress, tensor);
   }
 
-  // What run-time inputs make of a region counts once two accesses were told apart by it.
   void WriteExact(int exact) {
-    if (exact < 0 || !run_.search_.exact_counts) return;
-    for (int i : {exact, exact + 1}) {
-      const Run::ExactRegion& region = run_.exact_[i];
-      out_.Of(region.begin);
-      out_.Of(region.row_bytes);
-      out_.Of(region.extent);
-      out_.Number(region.stride);
-    }
+    if (exact < 0) return;
+    const Run::ExactRegion& region = run_.exact_[exact];
+    out_.Of(region.begin);
+    out_.Of(region.row_bytes);
+    out_.Of(region.extent);
+    out_.Number(region.stride);
+    out_.Number(region.age);
   }
 
   void WriteCore(int core) {
@@ -188,9 +211,7 @@ class StateWriter {
       const int depth = static_cast<int>(&frame - state.frames.data());
       out_.Number(frame.node->number);
       out_.Number(frame.stage);
-      const bool is_loop =
-          frame.node->kind == NodeKind::kFor || frame.node->kind == NodeKind::kWhile;
-      if (is_loop) open_ ? WriteOpenTurn(state, frame) : WriteTurn(&frame, core, depth);
+      if (frame.loops()) open_ ? WriteOpenTurn(state, frame) : WriteTurn(&frame, core, depth);
     }
     out_.Number(-1);
     for (size_t i = 0; i < state.slots.size(); ++i) {
@@ -199,11 +220,11 @@ class StateWriter {
       if (run_.search_.reads.Holds(slot)) needs_.push_back({core, state.needs[slot].sure});
       Value& value = state.slots[slot];
       out_.Bit(value.known());
-      if (!value.known()) {
-        out_.Of(value);
-      } else if (open_) {
-        const auto [first, second] =
-            run_.search_.periods.Class(slot, value.constant, run_.search_.exact_counts);
+      const bool counts = run_.search_.symbols->Counts(state.loose[slot]);
+      if (counts || !value.known()) out_.Of(open_ || counts ? state.loose[slot] : value);
+      if (!value.known()) continue;
+      if (open_) {
+        const auto [first, second] = run_.search_.periods.Class(slot, value.constant);
         out_.Number(first);
         out_.Number(second);
       } else {
@@ -239,25 +260,20 @@ class StateWriter {
       out_.Number(access.writes | access.atomic << 1 | access.approximate << 2);
       WriteRegion(&access.region, access.space == Space::kGm ? access.tensor : -1);
       WriteExact(access.exact);
-      if (open_ && access.exact >= 0) out_.Number(run_.heads_ - run_.exact_[access.exact].heads);
     }
     WriteTurns(&event->turns);
   }
 
   // The turn of a loop with a known end says how much is left. How much is left of others is open:
-  // the path decides at each head. Loops to the same end count by how far they are apart.
+  // the path decides at each head. The same loop of several cores counts by how far they are apart.
   void WriteOpenTurn(const Run::CoreState& state, const Run::Frame& frame) {
     out_.Number(frame.turn > 0);
     if (frame.node->kind != NodeKind::kFor || frame.stage == 0) return;
     out_.Of(frame.extent);
     if (frame.extent.known()) return out_.Number(frame.turn);
-    if (frame.open < 0) return;
-    const OpenLoop& loop = state.open[frame.open];
-    const int64_t bound = run_.EndOf(frame).bound;
-    const End first{bound, static_cast<int>(ends_.size())};
-    const End& end = ends_.try_emplace({loop.end, loop.generation}, first).first->second;
-    out_.Number(end.number);
-    out_.Number(bound - end.bound);
+    const Run::OpenLoop& loop = run_.open_loops_.at(state.open[frame.open]);
+    out_.Number(loop.counter);
+    out_.Number(frame.index() - loop.index);
   }
 
   void WriteTurn(Run::Frame* frame, int core, int depth) {
@@ -305,6 +321,17 @@ class StateWriter {
     WriteTurns(&token->turns);
   }
 
+  // Hints may speak of accesses in the same turn, or in different ones.
+  void WriteDistance(const Record& record) {
+    constexpr int64_t kFar = 4;  // beyond which cores are not apart
+    for (const Run::Frame& frame : run_.cores_[static_cast<int>(CoreOf(record.thread))].frames) {
+      for (int i = 0; i < Turns::kKept; ++i) {
+        if (record.turns.loops[i] != frame.node) continue;
+        out_.Number(std::min(frame.turn - 1 - record.turns.turns[i], kFar));
+      }
+    }
+  }
+
   void WriteLocks() {
     for (auto& [key, lock] : run_.locks_) {
       out_.Number(key);
@@ -328,6 +355,7 @@ class StateWriter {
                   record.unit_flag << 3);
       WriteExact(record.exact);
       WriteTurns(&record.turns);
+      if (open_ && !record.pattern->hinted.empty()) WriteDistance(record);
       marks_.push_back({record.thread, record.index});
     }
     if (!open_ || tensor < 0 || memory->records().empty()) return;
@@ -350,47 +378,33 @@ class StateWriter {
   }
 
   void WriteDecisions() {
-    std::map<std::pair<std::vector<Term>, int>, Range> fixed, of_ends;
+    std::map<std::pair<std::vector<Term>, int>, Range> known;
     for (const Decision& decision : run_.path_.decisions()) {
-      const bool of_end = decision.generation >= 0;
-      Range& range =
-          (of_end ? of_ends : fixed)
-              .try_emplace({decision.terms, of_end ? decision.generation : decision.depth},
-                           Range{-kUnbounded, kUnbounded})
-              .first->second;
+      Range& range = known
+                         .try_emplace({decision.terms, decision.loop < 0 ? decision.depth : -1},
+                                      Range{-kUnbounded, kUnbounded})
+                         .first->second;
       if (decision.holds) {
         range.high = std::min(range.high, decision.bound);
       } else {
         range.low = std::max(range.low, decision.bound + 1);
       }
     }
-    out_.Number(static_cast<int64_t>(fixed.size()));
-    for (const auto& [key, range] : fixed) {
-      WriteTerms(key.first);
+    out_.Number(static_cast<int64_t>(known.size()));
+    for (const auto& [key, range] : known) {
+      out_.Terms(key.first);
       out_.Number(key.second);
-      WriteRange(range, 0);
+      out_.Number(range.low);
+      out_.Number(range.high);
     }
-    // What is known of the end of a loop counts by its distance from the present turn. A loop that
-    // no core is in at present is told by how many others to that end were begun after it.
-    for (const auto& [key, range] : of_ends) {
-      const auto end = ends_.find(key);
-      const bool open = end != ends_.end();
-      WriteTerms(key.first);
-      out_.Bit(open);
-      out_.Number(open ? end->second.number : key.second - FirstOpen(key.first));
-      WriteRange(range, open ? end->second.bound : 0);
-    }
+    WriteLeft();
     WriteBegun();
     WriteIndices();
   }
 
-  // Where something is known of elements of a tensor, it counts which ones are read next.
   void WriteIndices() {
-    std::set<int> known;
-    for (const Decision& decision : run_.path_.decisions()) {
-      run_.search_.symbols->Tensors(decision.terms, &known);
-    }
-    for (const int tensor : known) {
+    for (const int tensor : run_.told_elements_) {
+      out_.Number(tensor);
       run_.search_.rates.ForEachIndex(tensor, [&](Slot slot, auto class_of) {
         for (int core = 0; core < kCores; ++core) {
           const bool live = run_.cores_[core].present && run_.Live(core, slot, core == core_);
@@ -398,6 +412,21 @@ class StateWriter {
           out_.Number(class_of(run_.cores_[core].slots[slot].constant));
         }
       });
+    }
+  }
+
+  // Loops that no core is in at present, for the cores that are still to come.
+  void WriteLeft() {
+    for (const auto& [key, loop] : run_.open_loops_) {
+      const bool inside =
+          std::any_of(std::begin(run_.cores_), std::end(run_.cores_), [&](const auto& core) {
+            return std::find(core.open.begin(), core.open.end(), key) != core.open.end();
+          });
+      if (inside) continue;
+      out_.Terms(key.first);
+      out_.Number(key.second - FirstOpen(key.first));
+      out_.Number(loop.counter);
+      out_.Number(loop.index);
     }
   }
 
@@ -409,7 +438,7 @@ class StateWriter {
       for (int core = 0; core < kCores; ++core) {
         const auto begun = run_.cores_[core].loops_to.find(end);
         if (begun == run_.cores_[core].loops_to.end() || begun->second == least) continue;
-        WriteTerms(end);
+        out_.Terms(end);
         out_.Number(core);
         out_.Number(begun->second - least);
       }
@@ -425,19 +454,6 @@ class StateWriter {
       least = std::min(least, begun == run_.cores_[core].loops_to.end() ? 0 : begun->second);
     }
     return least;
-  }
-
-  void WriteTerms(const std::vector<Term>& terms) {
-    out_.Number(static_cast<int64_t>(terms.size()));
-    for (const Term& term : terms) {
-      out_.Number(term.symbol);
-      out_.Number(term.factor);
-    }
-  }
-
-  void WriteRange(const Range& range, int64_t start) {
-    out_.Number(range.low <= -kUnbounded ? range.low : range.low - start);
-    out_.Number(range.high >= kUnbounded ? range.high : range.high - start);
   }
 
   // Event numbers only matter in so far as somebody knows that the event is complete. So each
@@ -466,12 +482,6 @@ class StateWriter {
   const bool open_;
   State state_;
   Writer out_;
-  // Of the loops to a run-time end that cores are in: what the head of the first core there asks.
-  struct End {
-    int64_t bound;
-    int number;
-  };
-  std::map<std::pair<std::vector<Term>, int>, End> ends_;
   std::vector<int64_t> starts_;  // of tensors
   std::vector<bool> touched_;    // tensors
   std::vector<std::pair<Thread, uint32_t>> marks_;

@@ -208,21 +208,11 @@ bool Run::KnownToAll(const Record& record, uint32_t threads) const {
   return true;
 }
 
-// The sum of run-time inputs in the addresses of a base.
-const std::vector<Term>& Run::TermsOf(int32_t base) const {
-  return std::find_if(bases_.begin(), bases_.end(),
-                      [base](const auto& known) { return known.second == base; })
-      ->first;
-}
-
 // Whether two regions are disjoint whatever inputs put between them: if it is tiles, say, and each
 // stays inside a part of its tile.
 bool Run::ApartByRemainder(const Region& a, const Region& b) const {
-  Value from, to;
-  from.terms = TermsOf(a.base);
-  to.terms = TermsOf(b.base);
   int64_t unit = 0;
-  for (const Term& term : (to - from).terms) unit = std::gcd(unit, term.factor);
+  for (const Term& term : (BaseOf(b) - BaseOf(a)).terms) unit = std::gcd(unit, term.factor);
   auto bytes = [unit](const Region& region) {
     return region.stride % unit == 0 ? region.row_bytes : region.end() - region.begin;
   };
@@ -234,45 +224,32 @@ bool Run::ApartByRemainder(const Region& a, const Region& b) const {
 // for all inputs.
 std::vector<Decision> Run::Meeting(const Region& a, const Region& b) const {
   if (a.base == b.base) return {};
-  Value from, to;
-  from.terms = TermsOf(a.base);
-  to.terms = TermsOf(b.base);
-  const std::vector<Term> terms = (to - from).terms;
-  return {{terms, a.end() - 1 - b.begin, true, 0}, {terms, a.begin - b.end(), false, 0}};
+  const Value between = path_.Now(BaseOf(b) - BaseOf(a)) + Value(b.begin - a.begin);
+  const int64_t most = a.end() - a.begin - 1, least = b.begin - b.end() + 1;
+  return {{between.terms, most - between.constant, true, 0},
+          {between.terms, least - 1 - between.constant, false, 0}};
 }
 
 // Whether the exact regions of two accesses are known to be disjoint, though their bounds are not.
 bool Run::Apart(const Record& a, const Record& b) {
   if (a.region.base != b.region.base) return ApartByRemainder(a.region, b.region);
   if (a.exact < 0 && b.exact < 0) return false;
-  auto apart = [&](bool loose) {
-    auto at_most_zero = [&](const Value& value) {
-      return NeverPositive(search_.symbols, value, loose ? Facts() : path_.facts(), loose);
-    };
-    auto exact = [&](const Record& record) {
-      if (record.exact >= 0) return exact_[record.exact + loose];
-      const Region& region = record.region;
-      return ExactRegion{region.begin, region.row_bytes, region.end() - region.begin,
-                         region.stride};
-    };
-    auto before = [&](const ExactRegion& p, const ExactRegion& q) {
-      if (at_most_zero(p.begin + p.extent - q.begin)) return true;
-      if (!at_most_zero(p.begin + p.row_bytes - q.begin)) return false;
-      // Side by side in rows of one pitch: the end of q's row comes before p's next row.
-      return p.stride == q.stride &&
-             at_most_zero(q.begin + q.row_bytes - p.begin - Value(p.stride));
-    };
-    const ExactRegion x = exact(a), y = exact(b);
-    return before(x, y) || before(y, x);
+  auto at_most_zero = [&](const Value& value) {
+    return NeverPositive(search_.symbols, value, path_.facts());
   };
-  // What holds whatever is added to run-time inputs holds at all turns of the loops. Of two turns
-  // between which a state was compared, others may come together.
-  const bool together =
-      a.exact < 0 || b.exact < 0 || exact_[a.exact].heads == exact_[b.exact].heads;
-  if (together && apart(true)) return true;
-  if (!apart(false)) return false;
-  search_.exact_used = true;
-  return true;
+  auto exact = [&](const Record& record) {
+    if (record.exact >= 0) return exact_[record.exact];
+    const Region& region = record.region;
+    return ExactRegion{region.begin, region.row_bytes, region.end() - region.begin, region.stride};
+  };
+  auto before = [&](const ExactRegion& p, const ExactRegion& q) {
+    if (at_most_zero(p.begin + p.extent - q.begin)) return true;
+    if (!at_most_zero(p.begin + p.row_bytes - q.begin)) return false;
+    // Side by side in rows of one pitch: the end of q's row comes before p's next row.
+    return p.stride == q.stride && at_most_zero(q.begin + q.row_bytes - p.begin - Value(p.stride));
+  };
+  const ExactRegion x = exact(a), y = exact(b);
+  return before(x, y) || before(y, x);
 }
 
 // Whether two accesses touch a byte in common for sure, for some data: both known bytes, or the

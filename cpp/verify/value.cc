@@ -1,6 +1,8 @@
 #include "verify/value.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <numeric>
 #include <tuple>
 
 namespace tilelang_ascend_sched::verify {
@@ -60,10 +62,14 @@ Symbol Symbols::Input(const std::string& name, Range range) {
 Value Symbols::Intern(Operation operation, const std::string& name, int tag, const Value& a,
                       const Value& b, Range range) {
   auto [at, is_new] = interned_.try_emplace({operation, tag, a, b}, definitions_.size());
-  if (is_new) definitions_.push_back({operation, name, a, b, range});
-  Value value;
-  value.terms.push_back({at->second, 1});
-  return value;
+  if (is_new) {
+    definitions_.push_back({operation, name, a, b, range});
+    definitions_.back().counts = Counts(a) || Counts(b);
+    auto has_fresh = [this](const Term& term) { return definitions_[term.symbol].has_fresh; };
+    definitions_.back().has_fresh = std::any_of(a.terms.begin(), a.terms.end(), has_fresh) ||
+                                    std::any_of(b.terms.begin(), b.terms.end(), has_fresh);
+  }
+  return ValueOf(at->second);
 }
 
 Value Symbols::Load(int tensor, const std::string& name, int64_t element_bytes, const Value& begin,
@@ -77,18 +83,89 @@ Value Symbols::Load(int tensor, const std::string& name, int64_t element_bytes, 
 Value Symbols::Fresh(const std::string& name, Range range) {
   const Value value = Intern(Operation::kLoad, name, -1, Value(fresh_++), {}, range);
   definitions_[value.terms[0].symbol].fresh = true;
+  definitions_[value.terms[0].symbol].has_fresh = true;
   return value;
 }
 
-Value Symbols::Variable(int core, int slot) {
-  return Intern(Operation::kLoad, "variable", -2 - core, Value(slot), {},
-                {-kUnbounded, kUnbounded});
+Symbol Symbols::Counter(int core, int slot) {
+  const Value value = Intern(Operation::kLoad, "counter", -2 - kMostCores - core, Value(slot), {},
+                             {-kUnbounded, kUnbounded});
+  definitions_[value.terms[0].symbol].counts = true;
+  return value.terms[0].symbol;
+}
+
+Symbol Symbols::CounterLeft(int number) { return Counter(kMostCores, number); }
+
+bool Symbols::Counts(const Value& value) const {
+  return std::any_of(value.terms.begin(), value.terms.end(),
+                     [this](const Term& term) { return definitions_[term.symbol].counts; });
+}
+
+void Symbols::Counters(const Value& value, std::set<Symbol>* found) const {
+  for (const Term& term : value.terms) {
+    const Definition& definition = definitions_[term.symbol];
+    if (!definition.counts) continue;
+    if (definition.operation == Operation::kLoad && definition.tensor < 0) {
+      found->insert(term.symbol);
+    } else {
+      Counters(definition.a, found);
+      Counters(definition.b, found);
+    }
+  }
+}
+
+void Symbols::FreshIn(const Value& value, std::set<Symbol>* found) const {
+  for (const Term& term : value.terms) {
+    const Definition& definition = definitions_[term.symbol];
+    if (definition.fresh) found->insert(term.symbol);
+    if (!definition.has_fresh) continue;
+    FreshIn(definition.a, found);
+    FreshIn(definition.b, found);
+  }
+}
+
+Value Symbols::Replaced(const Value& value, const std::map<Symbol, Value>& by, const Facts* facts,
+                        bool settles) {
+  if (!Counts(value)) return value;
+  Value sum = value.constant;
+  for (const Term& term : value.terms) {
+    // A copy, for new symbols may come.
+    const Definition definition = definitions_[term.symbol];
+    Value one = ValueOf(term.symbol);
+    if (const auto at = by.find(term.symbol); at != by.end()) {
+      one = at->second;
+    } else if (definition.counts &&
+               (definition.operation != Operation::kLoad || definition.tensor >= 0)) {
+      const Value a = Replaced(definition.a, by, facts, settles);
+      const Value b = Replaced(definition.b, by, facts, settles);
+      switch (definition.operation) {
+        case Operation::kLoad:
+          one = Load(definition.tensor, definition.name, definition.element_bytes, a,
+                     definition.range);
+          break;
+        case Operation::kDivide:
+          one = FloorDivide(a, b);
+          break;
+        case Operation::kModulo:
+          one = FloorModulo(a, b);
+          break;
+        case Operation::kMultiply:
+          one = Multiply(a, b);
+          break;
+        default:
+          one = Minimum(a, b, facts, settles);
+      }
+    }
+    sum = sum + Scale(one, term.factor);
+  }
+  return sum;
 }
 
 Value Symbols::Turns(int core, Range range) {
   const Value value =
       Intern(Operation::kLoad, "turns", -2 - core, Value(turns_[core]++), {}, range);
   definitions_[value.terms[0].symbol].fresh = true;
+  definitions_[value.terms[0].symbol].has_fresh = true;
   definitions_[value.terms[0].symbol].turns = true;
   return value;
 }
@@ -172,12 +249,12 @@ Value Symbols::FloorModulo(const Value& a, const Value& b) {
 
 // Every minimum is written as `b + min(a - b, 0)` with the first factor of `a - b` positive, so
 // that min(x, 4) + max(0, 4 - x) is seen to be 4.
-Value Symbols::Minimum(const Value& a, const Value& b, const Facts* facts) {
+Value Symbols::Minimum(const Value& a, const Value& b, const Facts* facts, bool settles) {
   const Value difference = a - b;
   const Range range = Bounds(difference, facts);
-  if (range.high <= 0) return a;
-  if (range.low >= 0) return b;
-  if (difference.terms[0].factor < 0) return Minimum(b, a, facts);
+  if ((settles || difference.known()) && range.high <= 0) return a;
+  if ((settles || difference.known()) && range.low >= 0) return b;
+  if (difference.terms[0].factor < 0) return Minimum(b, a, facts, settles);
   const Range all = Bounds(difference);
   return b + Intern(Operation::kMinimum, "", 0, difference, 0,
                     {std::min<int64_t>(all.low, 0), std::min<int64_t>(all.high, 0)});
@@ -193,8 +270,7 @@ bool Symbols::IsMinimum(Symbol symbol, Value* value) const {
   return true;
 }
 
-template <typename RangeOf>
-Range Symbols::BoundsBy(const Value& value, RangeOf range_of, const Facts* facts) const {
+Range Symbols::Bounds(const Value& value, const Facts* facts) const {
   __int128 low = value.constant, high = value.constant;
   // The latest symbol first: it may hold earlier ones.
   for (size_t i = value.terms.size(); i-- > 0;) {
@@ -204,12 +280,12 @@ Range Symbols::BoundsBy(const Value& value, RangeOf range_of, const Facts* facts
       // With a minimum the value is the smaller, or the larger, one of two.
       Value rest = value;
       rest.terms.erase(rest.terms.begin() + i);
-      const Range a = BoundsBy(rest, range_of, facts);
-      const Range b = BoundsBy(rest + Scale(inside, term.factor), range_of, facts);
+      const Range a = Bounds(rest, facts);
+      const Range b = Bounds(rest + Scale(inside, term.factor), facts);
       if (term.factor > 0) return {std::min(a.low, b.low), std::min(a.high, b.high)};
       return {std::max(a.low, b.low), std::max(a.high, b.high)};
     }
-    Range range = range_of(definitions_[term.symbol]);
+    Range range = definitions_[term.symbol].range;
     if (facts != nullptr) {
       auto fact = facts->find({Term{term.symbol, 1}});
       if (fact != facts->end()) {
@@ -229,28 +305,20 @@ Range Symbols::BoundsBy(const Value& value, RangeOf range_of, const Facts* facts
   }
   Range bounds = {Clamp(low), Clamp(high)};
   if (facts == nullptr || value.terms.empty()) return bounds;
-  const bool negative = value.terms[0].factor < 0;
-  auto fact = facts->find(negative ? Scale(value, -1).terms : value.terms);
+  // Facts are about coprime factors, the first one positive.
+  int64_t common = 0;
+  for (const Term& term : value.terms) common = std::gcd(common, term.factor);
+  if (value.terms[0].factor < 0) common = -common;
+  std::vector<Term> terms = value.terms;
+  for (Term& term : terms) term.factor /= common;
+  const auto fact = facts->find(terms);
   if (fact == facts->end()) return bounds;
-  const int64_t least = negative ? -fact->second.high : fact->second.low;
-  const int64_t most = negative ? -fact->second.low : fact->second.high;
-  if (least > -kUnbounded) bounds.low = std::max(bounds.low, value.constant + least);
-  if (most < kUnbounded) bounds.high = std::min(bounds.high, value.constant + most);
+  auto [least, most] = fact->second;
+  if (common < 0) std::swap(least, most);
+  const bool has_least = std::abs(least) < kUnbounded, has_most = std::abs(most) < kUnbounded;
+  if (has_least) bounds.low = std::max(bounds.low, value.constant + common * least);
+  if (has_most) bounds.high = std::min(bounds.high, value.constant + common * most);
   return bounds;
-}
-
-Range Symbols::Bounds(const Value& value, const Facts* facts) const {
-  return BoundsBy(value, [](const Definition& definition) { return definition.range; }, facts);
-}
-
-Range Symbols::LooseBounds(const Value& value, const Facts* facts) const {
-  return BoundsBy(
-      value,
-      [](const Definition& definition) {
-        const bool closed = definition.operation == Operation::kModulo;
-        return closed ? definition.range : Range{-kUnbounded, kUnbounded};
-      },
-      facts);
 }
 
 int64_t Symbols::Concrete(const Value& value, const std::map<Symbol, int64_t>& inputs) const {
@@ -291,6 +359,19 @@ std::map<Symbol, int64_t> Symbols::Completed(std::map<Symbol, int64_t> known,
     known.try_emplace(static_cast<Symbol>(i), std::clamp(number, low, high));
   }
   return known;
+}
+
+Symbol Symbols::Element(Symbol symbol, const std::map<Symbol, int64_t>& inputs) {
+  const Definition element = definitions_[symbol];
+  std::map<Symbol, Range> needed;
+  Inputs(element.a, &needed);
+  const bool told = std::all_of(needed.begin(), needed.end(),
+                                [&](const auto& each) { return inputs.count(each.first) != 0; });
+  if (element.operation != Operation::kLoad || element.tensor < 0 || !told) return symbol;
+  return Load(element.tensor, element.name, element.element_bytes, Concrete(element.a, inputs),
+              element.range)
+      .terms[0]
+      .symbol;
 }
 
 void Symbols::Inputs(const Value& value, std::map<Symbol, Range>* found) const {

@@ -33,6 +33,13 @@ struct Value {
   auto operator<=>(const Value&) const = default;
 };
 
+inline Value SumOf(std::vector<Term> terms) {
+  Value sum;
+  sum.terms = std::move(terms);
+  return sum;
+}
+inline Value ValueOf(Symbol symbol) { return SumOf({{symbol, 1}}); }
+
 int64_t FloorDiv(int64_t a, int64_t b);
 
 Value operator+(const Value& a, const Value& b);
@@ -74,21 +81,45 @@ class Symbols {
     std::fill(std::begin(turns_), std::end(turns_), 0);
   }
 
-  // What a variable of a core may hold at the head of a loop, as far as states tell it.
-  Value Variable(int core, int slot);
+  // A number that states leave open: that of a variable of a core. See `Counter`.
+  Symbol Counter(int core, int slot);
+  // The turn of the last loop of some, in which no core is any more.
+  Symbol CounterLeft(int number);
 
   Value Multiply(const Value& a, const Value& b);
   Value FloorDivide(const Value& a, const Value& b);
   Value FloorModulo(const Value& a, const Value& b);
-  Value Minimum(const Value& a, const Value& b, const Facts* facts = nullptr);
+  // Without `settles` it stays a minimum though bounds say which one it is.
+  Value Minimum(const Value& a, const Value& b, const Facts* facts = nullptr, bool settles = true);
   Value Maximum(const Value& a, const Value& b, const Facts* facts = nullptr);
 
   // Bounds by interval arithmetic, with `facts` if given.
   Range Bounds(const Value& value, const Facts* facts = nullptr) const;
 
-  // Bounds that hold whatever numbers are added to run-time inputs: those of a minimum or a maximum
-  // with a constant. `facts` are then all that is known.
-  Range LooseBounds(const Value& value, const Facts* facts = nullptr) const;
+  // `value` with others for some counters. Without `settles` minima stay minima.
+  Value Replaced(const Value& value, const std::map<Symbol, Value>& by,
+                 const Facts* facts = nullptr, bool settles = true);
+
+  // Counters that `value` depends on.
+  void Counters(const Value& value, std::set<Symbol>* found) const;
+  // Whether there are any.
+  bool Counts(const Value& value) const;
+
+  // Numbers in `value` that are others at each reading.
+  void FreshIn(const Value& value, std::set<Symbol>* found) const;
+
+  // What `symbol` is made of, for texts in which it is not the order of readings that counts.
+  struct Parts {
+    Operation operation;
+    bool has_fresh;  // is a number that is another one at each reading, or has one inside
+    int tensor;      // of an element
+    const Value *a, *b;
+  };
+  Parts PartsOf(Symbol symbol) const {
+    const Definition& definition = definitions_[symbol];
+    return {definition.operation, definition.has_fresh, definition.tensor, &definition.a,
+            &definition.b};
+  }
 
   // Whether `symbol` is a number of turns that is taken to be any.
   bool IsTurns(Symbol symbol) const { return definitions_[symbol].turns; }
@@ -101,6 +132,10 @@ class Symbols {
 
   // `known` with numbers for all other inputs: `number`, or the next one in the range of each.
   std::map<Symbol, int64_t> Completed(std::map<Symbol, int64_t> known, int64_t number) const;
+
+  // The element of a tensor that `symbol` is once inputs have numbers; `symbol` itself if it is no
+  // element, or if not all numbers that tell which one are given.
+  Symbol Element(Symbol symbol, const std::map<Symbol, int64_t>& inputs);
 
   // Inputs and loads that `value` depends on.
   void Inputs(const Value& value, std::map<Symbol, Range>* found) const;
@@ -133,14 +168,13 @@ class Symbols {
     int tensor = -1;  // of a load
     bool fresh = false;
     bool turns = false;
+    bool counts = false;        // a counter, or made of one
+    bool has_fresh = false;     // fresh, or made of what is
     int64_t element_bytes = 1;  // of a load
   };
 
   Value Intern(Operation operation, const std::string& name, int tag, const Value& a,
                const Value& b, Range range);
-
-  template <typename RangeOf>
-  Range BoundsBy(const Value& value, RangeOf range_of, const Facts* facts) const;
 
   std::vector<Definition> definitions_;
   std::map<std::tuple<Operation, int, Value, Value>, Symbol> interned_;
