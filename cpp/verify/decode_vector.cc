@@ -61,7 +61,9 @@ class VectorFunction : public StmtExprVisitor {
     if (exact) {
       StmtExprVisitor::VisitStmt_(loop);
     } else {
-      scope_.Under(loop->extent > 0, true, [&] { StmtExprVisitor::VisitStmt_(loop); });
+      // Guards inside ask for turns, and the loop has only some of those.
+      const PrimExpr turns = bounded ? loop->loop_var < loop->min + loop->extent : loop->extent > 0;
+      scope_.Under(turns, true, [&] { StmtExprVisitor::VisitStmt_(loop); });
     }
   }
 

@@ -15,6 +15,14 @@ namespace {
 
 constexpr int64_t kMostTried = 4096;  // combinations of numbers
 
+bool Loads(const PrimExpr& expr) {
+  bool loads = false;
+  PostOrderVisit(expr, [&](const tvm::ffi::ObjectRef& node) {
+    loads = loads || node.as<BufferLoadNode>() != nullptr;
+  });
+  return loads;
+}
+
 void AddVariables(const PrimExpr& expr, std::vector<const VarNode*>* found) {
   PostOrderVisit(expr, [&](const tvm::ffi::ObjectRef& node) {
     const auto* var = node.as<VarNode>();
@@ -65,8 +73,9 @@ Witness Guards::Find() const {
     if (IsData(guard)) continue;
     std::vector<const VarNode*> variables;
     AddVariables(guard, &variables);
+    // What is loaded here is a scalar variable from outside.
     const bool only_inner =
-        std::all_of(variables.begin(), variables.end(), [&](const VarNode* var) {
+        !Loads(guard) && std::all_of(variables.begin(), variables.end(), [&](const VarNode* var) {
           const auto at = inner_.find(var);
           return at != inner_.end() && at->second.count > 0;
         });

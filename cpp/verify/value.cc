@@ -355,7 +355,8 @@ std::map<Symbol, int64_t> Symbols::Completed(std::map<Symbol, int64_t> known,
                                              int64_t number) const {
   for (size_t i = 0; i < definitions_.size(); ++i) {
     const auto& [low, high] = definitions_[i].range;
-    if (definitions_[i].operation != Operation::kInput) continue;
+    const Operation operation = definitions_[i].operation;
+    if (operation != Operation::kInput && operation != Operation::kLoad) continue;
     known.try_emplace(static_cast<Symbol>(i), std::clamp(number, low, high));
   }
   return known;

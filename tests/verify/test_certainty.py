@@ -148,3 +148,54 @@ def after_few_threads():
 def test_what_a_guard_says_of_threads_ends_with_it():
     """Threads above 32 write what is stored, in turns of a loop that the guarded ones lack."""
     assert unordered(after_few_threads) != PROVEN
+
+
+def rows_of_threads(
+    stored: int = 0, most: int | None = None, only: int | None = None, data: bool = False
+):
+    """Threads write as many of the 8 rows of ``y`` as a scalar variable says; one is stored.
+
+    most: there are no more, whatever the tensor says; only: just that row is written; data: what
+    the kernel has loaded says how many there are, not a tensor.
+    """
+
+    def build():
+        @T.prim_func
+        def rows_of_threads(
+            X: T.Tensor((4, THREADS), "int32"),
+            Count: T.Tensor((4,), "int32"),
+            Y: T.Tensor((4, 8), "int32"),
+        ):
+            with T.Kernel(1):
+                x = T.alloc_shared((THREADS,), "int32")
+                y = T.alloc_shared((8, THREADS), "int32")
+                count = T.alloc_var(T.int32)
+                for i in T.serial(4):
+                    T.copy(X[i, 0], x)
+                    count = x[0] if data else Count[i]
+                    if most is not None:
+                        count = T.min(count, most)
+                    with T.SimtVF(threads=THREADS):
+                        thread = T.get_thread_binding()
+                        for r in T.serial(T.min(8, count)):
+                            if only is None or r == only:
+                                y[r, thread] = x[thread]
+                    T.copy(y[stored, 0:8], Y[i, 0:8])
+
+        return rows_of_threads
+
+    return build
+
+
+def test_turns_that_a_scalar_variable_counts():
+    """There is a first turn if there is any; there may be no second one."""
+    assert unordered(rows_of_threads()) == REFUSED
+    assert unordered(rows_of_threads(data=True)) == REFUSED
+    assert unordered(rows_of_threads(stored=1)) == NOT_PROVEN
+    assert unordered(rows_of_threads(most=0)) == NOT_PROVEN
+
+
+def test_a_turn_that_a_guard_names_is_one_of_the_loop():
+    assert unordered(rows_of_threads(stored=3, only=3, most=4)) == REFUSED
+    assert unordered(rows_of_threads(stored=3, only=3, most=3)) == NOT_PROVEN
+    assert unordered(rows_of_threads(stored=3, only=2)) == NOT_PROVEN
