@@ -165,25 +165,64 @@ Expr ExprDecoder::VisitExpr_(const NENode* op) {
   return Make(ExprKind::kNot, Compare(ExprKind::kEqual, op->a, op->b));
 }
 
-Expr ExprDecoder::VisitExpr_(const AndNode* op) { return Binary(ExprKind::kAnd, op->a, op->b); }
+bool ExprDecoder::HasUnknown(Expr expr) const {
+  if (expr == kNone) return false;
+  const ExprNode& node = program_.exprs[expr];
+  return node.kind == ExprKind::kUnknown || HasUnknown(node.a) || HasUnknown(node.b) ||
+         HasUnknown(node.c);
+}
 
-Expr ExprDecoder::VisitExpr_(const OrNode* op) { return Binary(ExprKind::kOr, op->a, op->b); }
+// An expression that is evaluated only where `condition` holds, or does not: so are its reads. An
+// unknown condition may come out otherwise whenever it is asked, so what it lets through may
+// happen.
+Expr ExprDecoder::Side(const PrimExpr& expr, Expr condition, bool holds) {
+  const size_t before = reads_.size();
+  const Expr value = Compile(expr);
+  const Expr counts = holds ? condition : Make(ExprKind::kNot, condition);
+  for (size_t i = before; i < reads_.size(); ++i) {
+    if (reads_[i]->kind != NodeKind::kInstruction) continue;
+    reads_[i]->instruction.on_side = true;
+    AccessPattern& read = reads_[i]->instruction.accesses.front();
+    if (HasUnknown(counts)) {
+      read.approximate = true;
+    } else {
+      const bool inner = read.condition != kNone;
+      read.condition = inner ? Make(ExprKind::kAnd, counts, read.condition) : counts;
+    }
+  }
+  return value;
+}
+
+Expr ExprDecoder::VisitExpr_(const AndNode* op) {
+  const Expr first = Compile(op->a);
+  return Make(ExprKind::kAnd, first, Side(op->b, first, true));
+}
+
+Expr ExprDecoder::VisitExpr_(const OrNode* op) {
+  const Expr first = Compile(op->a);
+  return Make(ExprKind::kOr, first, Side(op->b, first, false));
+}
+
+Expr ExprDecoder::Choose(const PrimExpr& condition, const PrimExpr& yes, const PrimExpr& no) {
+  const Expr chosen = Compile(condition);
+  const Expr a = Side(yes, chosen, true), b = Side(no, chosen, false);
+  return Make(ExprKind::kSelect, chosen, a, b);
+}
 
 Expr ExprDecoder::VisitExpr_(const NotNode* op) { return Make(ExprKind::kNot, Compile(op->a)); }
 
 Expr ExprDecoder::VisitExpr_(const SelectNode* op) {
-  const Expr condition = Compile(op->condition), yes = Compile(op->true_value);
-  return Make(ExprKind::kSelect, condition, yes, Compile(op->false_value));
+  return Choose(op->condition, op->true_value, op->false_value);
 }
 
 Expr ExprDecoder::VisitExpr_(const CallNode* call) {
   if (call->op.same_as(builtin::address_of())) return Make(ExprKind::kUnknown);
+  if (call->op.same_as(builtin::if_then_else())) {
+    return Choose(call->args[0], call->args[1], call->args[2]);
+  }
   std::vector<Expr> args;
   for (const PrimExpr& arg : call->args) {
     args.push_back(arg.as<StringImmNode>() ? Constant(0) : Compile(arg));
-  }
-  if (call->op.same_as(builtin::if_then_else())) {
-    return Make(ExprKind::kSelect, args[0], args[1], args[2]);
   }
   if (call->op.same_as(builtin::likely())) return args[0];
   if (call->op.same_as(builtin::shift_left())) {

@@ -95,6 +95,9 @@ class ExprDecoder : private tvm::tirx::ExprFunctor<Expr(const tvm::PrimExpr&)> {
   Expr VisitExpr_(const tvm::tirx::CallNode* call) final;
   Expr VisitExprDefault_(const tvm::ffi::Object*) final { return Make(ExprKind::kUnknown); }
 
+  Expr Side(const tvm::PrimExpr& expr, Expr condition, bool holds);
+  Expr Choose(const tvm::PrimExpr& condition, const tvm::PrimExpr& yes, const tvm::PrimExpr& no);
+  bool HasUnknown(Expr expr) const;
   Expr Binary(ExprKind kind, const tvm::PrimExpr& a, const tvm::PrimExpr& b);
   Expr Compare(ExprKind kind, const tvm::PrimExpr& a, const tvm::PrimExpr& b);
   Expr Reading(Slot slot);

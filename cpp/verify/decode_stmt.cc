@@ -77,11 +77,12 @@ Node* StmtDecoder::VisitStmtDefault_(const tvm::ffi::Object* stmt) {
 }
 
 // Puts the memory reads of a statement's expressions in front of it. A decision and an instruction
-// need what is read, so it is `awaited`; a variable only keeps it.
+// need what is read, so it is `awaited`; a variable only keeps it, and what is read on a side of a
+// decision is needed only where that side counts.
 Node* StmtDecoder::After(std::vector<Node*> reads, Node* node, bool awaited) {
   if (reads.empty()) return node;
   for (Node* read : reads) {
-    read->instruction.awaited = awaited;
+    read->instruction.awaited = awaited && !read->instruction.on_side;
     if (node == nullptr) continue;
     read->instruction.source.file = node->source.file;
     read->instruction.source.line = node->source.line;
@@ -135,7 +136,7 @@ Node* StmtDecoder::ReadAgain(const std::vector<Node*>& reads, const Node* body, 
           NotModelled(program_, "a loop that may write its own length", loop.source));
     }
     again->children.push_back(Issue(program_, read->instruction, read->source));
-    again->children.back()->instruction.awaited = loop.decides;
+    again->children.back()->instruction.awaited = loop.decides && !read->instruction.on_side;
   }
   return again->children.empty() ? nullptr : again;
 }

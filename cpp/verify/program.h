@@ -143,6 +143,7 @@ struct Instruction {
   Expr id = kNone;                        // of a flag or lock
   Expr value = kNone;                     // of a scalar store: what it writes
   bool awaited = false;                   // of a scalar read: what follows needs the number
+  bool on_side = false;                   // of a scalar read: it may not happen
   std::vector<AccessPattern> accesses{};
   Source source{};
   int number = 0;  // in program order, over all cores

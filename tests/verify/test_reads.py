@@ -252,3 +252,47 @@ def test_what_was_written_before_a_read_that_may_be_waited_for():
     assert stored(keep(kept, lambda c: when(c, WORK))) == PROVEN
     assert stored(keep(kept, lambda c: when(c, NOTHING))) == NOT_PROVEN
     assert stored(keep(kept, lambda c: when(tirx.And(M > 3, c), WORK))) == NOT_PROVEN
+
+
+SIDES = {
+    "and": lambda more, number: tirx.And(more, small(number)),
+    "or": lambda more, number: tirx.Or(tirx.Not(more), small(number)),
+    "select": lambda more, number: small(tirx.Select(more, number, 1)),
+    "if_then_else": lambda more, number: small(
+        tirx.call_intrin("int32", "tirx.if_then_else", more, number, tirx.const(1, "int32"))
+    ),
+    "nested": lambda more, number: tirx.And(N > 2, tirx.Or(tirx.Not(more), small(number))),
+}
+
+
+@pytest.mark.parametrize("name", list(SIDES))
+def test_a_read_on_a_side_is_waited_for_where_that_side_counts(name: str):
+    """Where it does not, the read does not happen, and what was written before may not be there."""
+    side = SIDES[name]
+
+    def stored(more: PrimExpr) -> str:
+        return check(write(ELSEWHERE), when(side(more, read(TILE)), WORK), store(0, 8)).verdict
+
+    assert stored(M > 3) == NOT_PROVEN
+    assert stored(real(2 * TILE) < 0.5) == NOT_PROVEN
+    for body in (
+        when(side(M > 3, read(0)), WORK),
+        keep(side(M > 3, read(0)), lambda c: when(c, WORK)),
+    ):
+        for count in COUNTS:
+            report = turns(count, body)
+            assert report.verdict == PROVEN, str(report)
+
+
+def test_a_read_on_a_side_goes_wrong_only_where_that_side_counts():
+    assert early(when(tirx.And(M > 3, small(read(0))), WORK)) == REFUSED
+    never = tirx.And(M > 3, tirx.And(M < 3, small(read(0))))
+    assert early(when(never, WORK)) == PROVEN
+    first = tirx.And(N >= 0, tirx.And(N < 1, small(read(N * 1_000_000))))
+    assert turns(1, when(first, WORK)).verdict == PROVEN
+
+
+def test_a_read_on_a_side_of_an_operand_is_not_waited_for():
+    choice = tirx.Select(M > 3, read(TILE), 1)
+    for body in (load(1 + few(choice), 0), write(ELSEWHERE + TILE, choice)):
+        assert check(write(ELSEWHERE), body, store(0, 8)).verdict == NOT_PROVEN
