@@ -57,6 +57,21 @@ void Run::CountLoops(std::map<Symbol, Counter>* counters, std::map<Symbol, Value
   }
 }
 
+// The number of a turn tells the variable of its loop.
+bool Run::CountTurns(int core, Slot slot) {
+  const SlotInfo& info = program_.slots[slot];
+  CoreState& state = cores_[core];
+  const Value& value = state.slots[slot];
+  if (info.kind != SlotKind::kLoop || !value.known()) return false;
+  for (const Frame& frame : state.frames) {
+    if (frame.node != info.definition) continue;
+    state.loose[slot] = value;
+    if (frame.open >= 0) state.loose[slot] = value - Value(frame.index()) + TurnOf(core, frame);
+    return true;
+  }
+  return false;
+}
+
 // A variable whose value a state does not tell is a counter itself.
 void Run::CountVariable(int core, Slot slot, std::map<Symbol, Counter>* counters,
                         std::map<Symbol, Value>* moved) {
@@ -90,6 +105,8 @@ void Run::Recount(int head) {
                         search_.symbols->Counts(state.loose[slot]);
       if (!Live(core, slot, core == head)) {
         state.loose[slot] = state.slots[slot];
+      } else if (CountTurns(core, slot)) {
+        continue;
       } else if (kept) {
         made.push_back({core, slot});
       } else {

@@ -10,8 +10,12 @@ void Run::StartLoop(int core, Frame* frame) {
   ++cores_[core].loops;
   if (frame->node->kind != NodeKind::kFor) return;
   frame->extent = ExtentOf(core, *frame->node);
-  Assign(core, frame->node->slot, frame->node->minimum);
-  if (!frame->extent.known()) Open(core, frame);
+  const Slot slot = frame->node->slot;
+  const bool open = !frame->extent.known();
+  // What counted the last pass through the loop may still be known to others.
+  if (open && path_.counters().count(search_.symbols->Counter(core, slot)) != 0) Recount(kNone);
+  Assign(core, slot, frame->node->minimum);
+  if (open) Open(core, frame);
 }
 
 Value Run::ExtentOf(int core, const Node& loop) {
@@ -54,8 +58,6 @@ void Run::Open(int core, Frame* frame) {
   CoreState& state = cores_[core];
   const std::vector<Term> end = EndOf(*frame);
   const Symbol counter = search_.symbols->Counter(core, frame->node->slot);
-  // It may still count the last pass through this loop.
-  if (path_.counters().count(counter) != 0) Recount(kNone);
   const LoopKey key = {end, state.loops_to[end]++};
   uint32_t& cores = search_.cores_to[end];
   if ((cores >> core & 1) == 0 && search_.closed.count(end) != 0) search_.closed_early = true;

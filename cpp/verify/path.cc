@@ -224,13 +224,6 @@ Value Path::Told(const Value& value) const {
   return told_.empty() ? value : symbols_.Replaced(value, told_, &facts_);
 }
 
-Facts Path::FactsNow() const {
-  Path now(&symbols_, {});
-  now.decisions_ = Moved(decisions_, numbers_);
-  now.LearnAll();
-  return now.facts_;
-}
-
 std::vector<Inputs> Path::Witnesses(const std::vector<Decision>& more) const {
   std::vector<Decision> decisions = all_decisions_;
   decisions.insert(decisions.end(), more.begin(), more.end());

@@ -70,8 +70,6 @@ class Path {
   Value Now(const Value& value) const;
   // With numbers for the counters of which the state says which number they have.
   Value Told(const Value& value) const;
-  // What is known, with the numbers of this walk.
-  Facts FactsNow() const;
 
   bool replaying() const { return next_ < script_.size(); }
   const std::vector<bool>& choices() const { return choices_; }

@@ -190,6 +190,7 @@ class Run {
   // counters.cc: what states leave open
   void Recount(int head);
   void CountLoops(std::map<Symbol, Counter>* counters, std::map<Symbol, Value>* moved);
+  bool CountTurns(int core, Slot slot);
   void CountVariable(int core, Slot slot, std::map<Symbol, Counter>* counters,
                      std::map<Symbol, Value>* moved);
   Range ToldTurn(int core, const Frame& frame) const;
