@@ -82,7 +82,7 @@ void Run::ReportRace(const Record& earlier, const Record& later, const Access& a
   reported.first->second = certain;
   Finding finding{"race"};
   finding.certain = certain;
-  finding.meets = Meeting(earlier.region, later.region);
+  finding.meets = WhereMeet(earlier.region, later.region);
   finding.first = SiteOf(*earlier.instruction, from, earlier.turns);
   finding.second = SiteOf(*later.instruction, to, later.turns);
   finding.memory = NameOf(access.space);

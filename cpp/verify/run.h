@@ -233,15 +233,7 @@ class Run {
   bool Drain();
   bool DrainPipe(int core, int pipe);
   bool Try(int core, Event* event);
-  void Touch(const Event& event, Thread thread, uint32_t index);
-  void Remember(const Access& access, Thread thread);
   std::pair<Thread, uint32_t> Met(int core);
-  bool Ordered(const Record& record, Thread thread) const;
-  bool KnownToAll(const Record& record, uint32_t threads) const;
-  bool Apart(const Record& a, const Record& b);
-  bool ApartByRemainder(const Region& a, const Region& b) const;
-  std::vector<Decision> Meeting(const Region& a, const Region& b) const;
-  bool Meet(const Record& a, const Record& b) const;
   bool IsCrossId(int64_t id, bool both) const;
   bool SetFlag(int core, const Event& event, Thread thread, uint32_t index);
   bool CrossSet(int core, const Event& event, Thread thread, uint32_t index);
@@ -251,6 +243,17 @@ class Run {
                  bool alone);
   Token MakeToken(const Event& event, Thread thread, uint32_t index) const;
 
+  // touch.cc: which of two accesses are not in order
+  void Touch(const Event& event, Thread thread, uint32_t index);
+  void Remember(const Access& access, Thread thread);
+  bool Ordered(const Record& record, Thread thread) const;
+  bool KnownToAll(const Record& record, uint32_t threads) const;
+  bool Apart(const Record& a, const Record& b) const;
+  bool ApartByRemainder(const Region& a, const Region& b) const;
+  Value BaseOf(const Region& region) const { return SumOf(bases_[region.base]); }
+  std::vector<Decision> WhereMeet(const Region& a, const Region& b) const;
+  bool Meet(const Record& a, const Record& b) const;
+
   // excuse.cc: what hints say of two accesses that nothing orders
   enum class Answer : uint8_t { kNo, kMaybe, kYes };
   struct Excuse {
@@ -259,12 +262,12 @@ class Run {
   };
   Excuse ExcuseOf(const Record& earlier, const Record& later) const;
   Answer SpeaksOf(const Hint& hint, const Record& earlier, const Record& later) const;
-  Value BaseOf(const Region& region) const { return SumOf(bases_[region.base]); }
   bool Use(int hint);
   bool Excused(const AccessPattern& pattern) const;
 
-  // state.cc: what the rest of a path depends on
+  // state.cc, state_known.cc: what the rest of a path depends on
   friend class StateWriter;
+  friend class KnownWriter;
   State StateAt(int core, const Frame& head, bool open);
   bool Live(int core, Slot slot, bool at_head) const;
 

@@ -3,68 +3,15 @@
 #include "verify/state.h"
 
 #include <algorithm>
-#include <climits>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "verify/run.h"
+#include "verify/state_known.h"
+#include "verify/state_text.h"
 
 namespace tilelang_ascend_sched::verify {
-
-namespace {
-
-class Writer {
- public:
-  explicit Writer(const Symbols& symbols) : symbols_(symbols) {}
-
-  void Number(int64_t number) {
-    for (int i = 0; i < 8; ++i) text_.push_back(static_cast<char>(number >> (8 * i)));
-  }
-  void Bit(bool bit) {
-    bits_ = static_cast<uint8_t>(bits_ << 1 | bit);
-    if (++count_ < 8) return;
-    text_.push_back(static_cast<char>(bits_));
-    bits_ = count_ = 0;
-  }
-  void Of(const Value& value) {
-    Number(value.constant);
-    Terms(value.terms);
-  }
-  void Terms(const std::vector<Term>& terms) {
-    Number(static_cast<int64_t>(terms.size()));
-    for (const Term& term : terms) {
-      Number(term.factor);
-      OfSymbol(term.symbol);
-    }
-  }
-  std::string Take() {
-    while (count_ != 0) Bit(false);
-    return std::move(text_);
-  }
-
- private:
-  // Numbers that were read are told by the order in which they stand in the text.
-  void OfSymbol(Symbol symbol) {
-    const Symbols::Parts parts = symbols_.PartsOf(symbol);
-    if (!parts.has_fresh) return Number(symbol);
-    Number(-1 - static_cast<int64_t>(parts.operation));
-    if (parts.operation == Operation::kLoad && parts.a->known()) {
-      return Number(fresh_.try_emplace(symbol, fresh_.size()).first->second);
-    }
-    Number(parts.tensor);
-    Of(*parts.a);
-    Of(*parts.b);
-  }
-
-  const Symbols& symbols_;
-  std::map<Symbol, size_t> fresh_;
-  std::string text_;
-  uint8_t bits_ = 0;
-  int count_ = 0;
-};
-
-}  // namespace
 
 // Whether a later statement may read what a variable holds now.
 bool Run::Live(int core, Slot slot, bool at_head) const {
@@ -107,7 +54,7 @@ class StateWriter {
     for (size_t tensor = 0; tensor < run_.tensors_.size(); ++tensor) {
       WriteRecords(&run_.tensors_[tensor], static_cast<int>(tensor));
     }
-    if (open_) WriteDecisions();
+    if (open_) KnownWriter(run_, core_, &out_).Write();
     state_.text = out_.Take();
     WriteKnowledge();
     state_.known = out_.Take();
@@ -377,85 +324,6 @@ class StateWriter {
     }
   }
 
-  void WriteDecisions() {
-    std::map<std::pair<std::vector<Term>, int>, Range> known;
-    for (const Decision& decision : run_.path_.decisions()) {
-      Range& range = known
-                         .try_emplace({decision.terms, decision.loop < 0 ? decision.depth : -1},
-                                      Range{-kUnbounded, kUnbounded})
-                         .first->second;
-      if (decision.holds) {
-        range.high = std::min(range.high, decision.bound);
-      } else {
-        range.low = std::max(range.low, decision.bound + 1);
-      }
-    }
-    out_.Number(static_cast<int64_t>(known.size()));
-    for (const auto& [key, range] : known) {
-      out_.Terms(key.first);
-      out_.Number(key.second);
-      out_.Number(range.low);
-      out_.Number(range.high);
-    }
-    WriteLeft();
-    WriteBegun();
-    WriteIndices();
-  }
-
-  void WriteIndices() {
-    for (const int tensor : run_.told_elements_) {
-      out_.Number(tensor);
-      run_.search_.rates.ForEachIndex(tensor, [&](Slot slot, auto class_of) {
-        for (int core = 0; core < kCores; ++core) {
-          const bool live = run_.cores_[core].present && run_.Live(core, slot, core == core_);
-          if (!live || !run_.cores_[core].slots[slot].known()) continue;
-          out_.Number(class_of(run_.cores_[core].slots[slot].constant));
-        }
-      });
-    }
-  }
-
-  // Loops that no core is in at present, for the cores that are still to come.
-  void WriteLeft() {
-    for (const auto& [key, loop] : run_.open_loops_) {
-      const bool inside =
-          std::any_of(std::begin(run_.cores_), std::end(run_.cores_), [&](const auto& core) {
-            return std::find(core.open.begin(), core.open.end(), key) != core.open.end();
-          });
-      if (inside) continue;
-      out_.Terms(key.first);
-      out_.Number(key.second - FirstOpen(key.first));
-      out_.Number(loop.counter);
-      out_.Number(loop.index);
-    }
-  }
-
-  // How many more loops to an end some cores have begun than others.
-  void WriteBegun() {
-    out_.Number(-1);
-    for (const auto& [end, cores] : run_.search_.cores_to) {
-      const int least = FirstOpen(end);
-      for (int core = 0; core < kCores; ++core) {
-        const auto begun = run_.cores_[core].loops_to.find(end);
-        if (begun == run_.cores_[core].loops_to.end() || begun->second == least) continue;
-        out_.Terms(end);
-        out_.Number(core);
-        out_.Number(begun->second - least);
-      }
-    }
-  }
-
-  int FirstOpen(const std::vector<Term>& end) const {
-    int least = INT_MAX;
-    const auto cores = run_.search_.cores_to.find(end);
-    for (int core = 0; core < kCores; ++core) {
-      if (cores == run_.search_.cores_to.end() || (cores->second >> core & 1) == 0) continue;
-      const auto begun = run_.cores_[core].loops_to.find(end);
-      least = std::min(least, begun == run_.cores_[core].loops_to.end() ? 0 : begun->second);
-    }
-    return least;
-  }
-
   // Event numbers only matter in so far as somebody knows that the event is complete. So each
   // number that is still asked for (a "mark") is written as one bit for everyone who may be asked.
   void WriteKnowledge() {
@@ -481,7 +349,7 @@ class StateWriter {
   const Run::Frame& head_;
   const bool open_;
   State state_;
-  Writer out_;
+  StateText out_;
   std::vector<int64_t> starts_;  // of tensors
   std::vector<bool> touched_;    // tensors
   std::vector<std::pair<Thread, uint32_t>> marks_;

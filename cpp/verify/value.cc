@@ -87,80 +87,6 @@ Value Symbols::Fresh(const std::string& name, Range range) {
   return value;
 }
 
-Symbol Symbols::Counter(int core, int slot) {
-  const Value value = Intern(Operation::kLoad, "counter", -2 - kMostCores - core, Value(slot), {},
-                             {-kUnbounded, kUnbounded});
-  definitions_[value.terms[0].symbol].counts = true;
-  return value.terms[0].symbol;
-}
-
-Symbol Symbols::CounterLeft(int number) { return Counter(kMostCores, number); }
-
-bool Symbols::Counts(const Value& value) const {
-  return std::any_of(value.terms.begin(), value.terms.end(),
-                     [this](const Term& term) { return definitions_[term.symbol].counts; });
-}
-
-void Symbols::Counters(const Value& value, std::set<Symbol>* found) const {
-  for (const Term& term : value.terms) {
-    const Definition& definition = definitions_[term.symbol];
-    if (!definition.counts) continue;
-    if (definition.operation == Operation::kLoad && definition.tensor < 0) {
-      found->insert(term.symbol);
-    } else {
-      Counters(definition.a, found);
-      Counters(definition.b, found);
-    }
-  }
-}
-
-void Symbols::FreshIn(const Value& value, std::set<Symbol>* found) const {
-  for (const Term& term : value.terms) {
-    const Definition& definition = definitions_[term.symbol];
-    if (definition.fresh) found->insert(term.symbol);
-    if (!definition.has_fresh) continue;
-    FreshIn(definition.a, found);
-    FreshIn(definition.b, found);
-  }
-}
-
-Value Symbols::Replaced(const Value& value, const std::map<Symbol, Value>& by, const Facts* facts,
-                        bool settles) {
-  if (!Counts(value)) return value;
-  Value sum = value.constant;
-  for (const Term& term : value.terms) {
-    // A copy, for new symbols may come.
-    const Definition definition = definitions_[term.symbol];
-    Value one = ValueOf(term.symbol);
-    if (const auto at = by.find(term.symbol); at != by.end()) {
-      one = at->second;
-    } else if (definition.counts &&
-               (definition.operation != Operation::kLoad || definition.tensor >= 0)) {
-      const Value a = Replaced(definition.a, by, facts, settles);
-      const Value b = Replaced(definition.b, by, facts, settles);
-      switch (definition.operation) {
-        case Operation::kLoad:
-          one = Load(definition.tensor, definition.name, definition.element_bytes, a,
-                     definition.range);
-          break;
-        case Operation::kDivide:
-          one = FloorDivide(a, b);
-          break;
-        case Operation::kModulo:
-          one = FloorModulo(a, b);
-          break;
-        case Operation::kMultiply:
-          one = Multiply(a, b);
-          break;
-        default:
-          one = Minimum(a, b, facts, settles);
-      }
-    }
-    sum = sum + Scale(one, term.factor);
-  }
-  return sum;
-}
-
 Value Symbols::Turns(int core, Range range) {
   const Value value =
       Intern(Operation::kLoad, "turns", -2 - core, Value(turns_[core]++), {}, range);
@@ -168,23 +94,6 @@ Value Symbols::Turns(int core, Range range) {
   definitions_[value.terms[0].symbol].has_fresh = true;
   definitions_[value.terms[0].symbol].turns = true;
   return value;
-}
-
-void Symbols::Tensors(const std::vector<Term>& terms, std::set<int>* found) const {
-  for (const Term& term : terms) {
-    const Definition& definition = definitions_[term.symbol];
-    if (definition.tensor >= 0) found->insert(definition.tensor);
-    Tensors(definition.a.terms, found);
-    Tensors(definition.b.terms, found);
-  }
-}
-
-bool Symbols::IsRepeatable(const std::vector<Term>& terms) const {
-  return std::all_of(terms.begin(), terms.end(), [&](const Term& term) {
-    const Definition& definition = definitions_[term.symbol];
-    return !definition.fresh && IsRepeatable(definition.a.terms) &&
-           IsRepeatable(definition.b.terms);
-  });
 }
 
 Value Symbols::Multiply(const Value& a, const Value& b) {
@@ -262,12 +171,6 @@ Value Symbols::Minimum(const Value& a, const Value& b, const Facts* facts, bool 
 
 Value Symbols::Maximum(const Value& a, const Value& b, const Facts* facts) {
   return Scale(Minimum(Scale(a, -1), Scale(b, -1), facts), -1);
-}
-
-bool Symbols::IsMinimum(Symbol symbol, Value* value) const {
-  if (definitions_[symbol].operation != Operation::kMinimum) return false;
-  *value = definitions_[symbol].a;
-  return true;
 }
 
 Range Symbols::Bounds(const Value& value, const Facts* facts) const {
@@ -360,42 +263,6 @@ std::map<Symbol, int64_t> Symbols::Completed(std::map<Symbol, int64_t> known,
     known.try_emplace(static_cast<Symbol>(i), std::clamp(number, low, high));
   }
   return known;
-}
-
-Symbol Symbols::Element(Symbol symbol, const std::map<Symbol, int64_t>& inputs) {
-  const Definition element = definitions_[symbol];
-  std::map<Symbol, Range> needed;
-  Inputs(element.a, &needed);
-  const bool told = std::all_of(needed.begin(), needed.end(),
-                                [&](const auto& each) { return inputs.count(each.first) != 0; });
-  if (element.operation != Operation::kLoad || element.tensor < 0 || !told) return symbol;
-  return Load(element.tensor, element.name, element.element_bytes, Concrete(element.a, inputs),
-              element.range)
-      .terms[0]
-      .symbol;
-}
-
-void Symbols::Inputs(const Value& value, std::map<Symbol, Range>* found) const {
-  for (const Term& term : value.terms) {
-    const Definition& definition = definitions_[term.symbol];
-    if (definition.operation == Operation::kInput || definition.operation == Operation::kLoad) {
-      found->emplace(term.symbol, definition.range);
-    } else {
-      Inputs(definition.a, found);
-      Inputs(definition.b, found);
-    }
-  }
-}
-
-bool Symbols::IsQuotient(Symbol symbol, Value* numerator, int64_t* divisor) const {
-  const Definition& definition = definitions_[symbol];
-  if (definition.operation != Operation::kDivide || !definition.b.known() ||
-      definition.b.constant <= 0) {
-    return false;
-  }
-  *numerator = definition.a;
-  *divisor = definition.b.constant;
-  return true;
 }
 
 namespace {
