@@ -25,6 +25,7 @@ from tests.fuzz.model import (
     Program,
     Ref,
     Stmt,
+    Store,
     ToL1,
     ToUb,
     UbCell,
@@ -61,6 +62,7 @@ def excluded(program: Program, ours: frozenset[str] = frozenset()) -> bool:
             slots_named_after,
             unread_operand,
             used_in_other_ways,
+            stored_and_filled_again,
         )
     )
 
@@ -325,6 +327,27 @@ def used_in_other_ways(program: Program) -> bool:
                 always, *guarded = used
                 filled = [way for way in guarded if way and _fills(way[0], buffer.name)]
                 if not always and len({tuple(map(type, way)) for way in filled}) > 1:
+                    return True
+    return False
+
+
+def stored_and_filled_again(program: Program) -> bool:
+    """Whether an inner loop stores a buffer that the outer one fills, and fills it again.
+
+    The buffer's flags then order the stores of the inner loop's turns, so no barrier is set between
+    those to the same bytes. The outer loop's next turn stores another slot and waits for nothing.
+    """
+    for outer in statements(program.body):
+        if not isinstance(outer, Loop | While):
+            continue
+        beside = list(_outside_loops(outer.body))
+        for inner in statements(outer.body):
+            if not isinstance(inner, Loop | While):
+                continue
+            inside = statements(inner.body)
+            stored = {stmt.source.buffer for stmt in inside if isinstance(stmt, Store)}
+            for name in stored:
+                if all(any(_fills(s, name) for s in body) for body in (beside, inside)):
                     return True
     return False
 

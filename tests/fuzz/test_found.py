@@ -167,6 +167,17 @@ def used_in_other_ways(name: str, *, every: bool) -> Program:
     return one_row(name, loop, buffers=(Buffer("a", UB),))
 
 
+def stored_and_filled_again(name: str, *, fills: bool = True) -> Program:
+    """An inner loop stores what the outer one loads; if it ``fills``, it then fills it anew."""
+    load, store = Load(Ref("a"), "X", Expr(), ROW), Store(Ref("a"), "Y", Expr(), ROW)
+    made = Vec(False, Ref("a"), Ref("b"), 1, False, Expr((), -1), ROW)
+    inner = Loop("j", "serial", Expr(constant=2), (store, made) if fills else (store,))
+    outer = Loop("i", "pipelined", Expr(constant=2), (load, inner), stages=3)
+    other = Load(Ref("b"), "X", Expr(), ROW)
+    program = one_row(name, other, outer, buffers=(Buffer("a", UB), Buffer("b", UB)))
+    return replace(program, configs=(("tl.ascend_sched.objective", "ii"),))
+
+
 def restarted_counter(name: str, turns: int, *, again: bool = True, offset: bool = True) -> Program:
     """A loop with offsets in a ``while``, which is in a loop or not; one slot for the left side."""
     whole = Part(0, 1, 0, WIDTH)
@@ -198,6 +209,7 @@ SILENT = [
     carried_operand("carried_2", 2),
     slots_named_after("named_after_2", 2),
     restarted_counter("counter_3", 3),
+    stored_and_filled_again("stored_again"),
 ]
 FINE = [
     used_in_other_ways("every_turn", every=True),
@@ -211,6 +223,7 @@ FINE = [
     restarted_counter("counter_6", 6),
     restarted_counter("counter_once", 3, again=False),
     restarted_counter("counter_of_its_own", 3, offset=False),
+    stored_and_filled_again("stored_once", fills=False),
 ]
 
 
