@@ -46,6 +46,31 @@ std::string TextOf(const std::map<Symbol, int64_t>& inputs, const std::string& r
   return text.empty() && loads ? "0 for all that is read from tensors" : text;
 }
 
+// What goes wrong for certain in a walk with numbers for inputs. `open`: those for inputs that have
+// none, but were asked for.
+std::vector<Finding> RunWith(const Search& search, const Inputs& inputs, int64_t* events,
+                             std::vector<Inputs>* open) {
+  Limits limits = search.limits;
+  limits.events = kConcreteEvents;
+  Search concrete{search.program, search.periods, search.rates, search.reads,
+                  search.symbols, limits,         {},           0};
+  concrete.skips = search.skips;
+  concrete.used_hints = search.used_hints;
+  Path path(search.symbols, {});
+  Run run(&concrete, &path, &inputs);
+  run.Execute();
+  *events += concrete.events;
+  std::vector<Finding> certain;
+  for (Finding finding : run.findings()) {
+    if (!finding.certain) continue;
+    finding.inputs = TextOf(inputs, run.contents().Text(), search.program);
+    certain.push_back(std::move(finding));
+  }
+  open->clear();
+  if (!certain.empty() && !path.choices().empty()) *open = path.Witnesses({});
+  return certain;
+}
+
 // Walks the path once more with numbers for all inputs. What goes wrong then goes wrong.
 std::vector<Finding> Confirm(const Search& search, const Path& path,
                              const std::vector<Decision>& more, int64_t* events) {
@@ -56,24 +81,16 @@ std::vector<Finding> Confirm(const Search& search, const Path& path,
     const auto completed = search.symbols->Completed(best, number);
     if (std::find(tried.begin(), tried.end(), completed) == tried.end()) tried.push_back(completed);
   }
-  for (const auto& inputs : tried) {
-    Limits limits = search.limits;
-    limits.events = kConcreteEvents;
-    Search concrete{search.program, search.periods, search.rates, search.reads,
-                    search.symbols, limits,         {},           0};
-    concrete.skips = search.skips;
-    concrete.used_hints = search.used_hints;
-    Path only(search.symbols, {});
-    Run run(&concrete, &only, &inputs);
-    run.Execute();
-    *events += concrete.events;
-    std::vector<Finding> certain;
-    for (Finding finding : run.findings()) {
-      if (!finding.certain) continue;
-      finding.inputs = TextOf(inputs, run.contents().Text(), search.program);
-      certain.push_back(std::move(finding));
+  for (const Inputs& inputs : tried) {
+    std::vector<Inputs> open, still_open;
+    std::vector<Finding> certain = RunWith(search, inputs, events, &open);
+    if (certain.empty()) continue;
+    if (open.empty()) return certain;
+    for (Inputs& completed : open) {
+      completed.insert(inputs.begin(), inputs.end());
+      certain = RunWith(search, completed, events, &still_open);
+      if (!certain.empty() && still_open.empty()) return certain;
     }
-    if (!certain.empty()) return certain;
   }
   return {};
 }

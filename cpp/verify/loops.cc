@@ -87,11 +87,8 @@ void Run::Close(int core, const Frame& frame) {
     if (other == core || (search_.cores_to[loop.first] >> other & 1) == 0) continue;
     const CoreState& its = cores_[other];
     const auto begun = its.loops_to.find(loop.first);
-    if (begun == its.loops_to.end()) return;
-    const auto inside = std::count_if(its.open.begin(), its.open.end(), [&](const LoopKey& open) {
-      return open.first == loop.first;
-    });
-    if (begun->second - inside <= loop.second) return;
+    if (begun == its.loops_to.end() || begun->second <= loop.second) return;
+    if (std::find(its.open.begin(), its.open.end(), loop) != its.open.end()) return;
   }
   path_.ForgetEnd(open_loops_.at(loop).number);
   open_loops_.erase(loop);

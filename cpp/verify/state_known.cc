@@ -36,6 +36,7 @@ void KnownWriter::WriteDecisions() {
   }
 }
 
+// Which elements are read next, of tensors of which some are known.
 void KnownWriter::WriteIndices() {
   for (const int tensor : run_.told_elements_) {
     out_.Number(tensor);

@@ -147,6 +147,13 @@ def kernel(*stmts: Stmt, scalars: tuple[Var, ...] = ()) -> PrimFunc:
     return PrimFunc([X, Y, *scalars], body).with_attr("global_symbol", "kernel")
 
 
+def core(name: str, *stmts: Stmt) -> Stmt:
+    """What one kind of core executes: ``name`` is CUBE, or VECTOR, with one AIV."""
+    notes = {"vector_count": tirx.IntImm("int32", 1)} if name == "VECTOR" else None
+    block = tirx.SBlock([], [], [], name, seq(*stmts), annotations=notes)
+    return tirx.SBlockRealize([], tirx.const(True, "bool"), block)
+
+
 def packed(*stmts: tuple[Stmt, Stmt]) -> tuple[PrimFunc, PrimFunc]:
     """A kernel after and before its buffers are packed, of statements by :func:`placed`."""
     buffers = [tirx.decl_buffer([TILE // 4], "float32", v.name, v) for v in _BUFFERS]

@@ -4,9 +4,11 @@ No postponed annotations: see ``examples``.
 """
 
 import tilelang.ascend.language as T
+from tvm.tirx import Var
 
+from tests.verify.device import barrier, core, cross_set, cross_wait, kernel, loop, seq
 from tests.verify.lowered import stock
-from tilelang_ascend_sched.verify import PROVEN
+from tilelang_ascend_sched.verify import PROVEN, REFUSED, verify
 
 
 def asks_much():
@@ -46,3 +48,15 @@ def test_what_several_cores_ask_has_an_end():
     report = stock(asks_much).check()
     assert report.verdict == PROVEN, str(report)
     assert report.instructions < 200_000
+
+
+def test_loops_to_one_end_inside_each_other_on_one_core():
+    """The AIC leaves its loop while the AIV is in one to the same end, and has left others. Nothing
+    keeps the AIC from setting the flag more often than it may be up."""
+    n = Var("n", "int32")
+    inner = loop(n, lambda _: barrier("PIPE_MTE2"))
+    ahead = loop(n, lambda _: cross_set(4, "PIPE_FIX", 3))
+    behind = loop(n, lambda _: seq(cross_wait(4, "PIPE_MTE2", 3), inner))
+    report = verify(kernel(core("CUBE", ahead), core("VECTOR", behind), scalars=(n,)))
+    assert report.verdict == REFUSED, str(report)
+    assert {finding.kind for finding in report.findings} == {"range"}, str(report)

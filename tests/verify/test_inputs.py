@@ -114,6 +114,28 @@ def test_loads_ahead_of_a_loop(known: int, ahead: int):
     assert report.verdict == PROVEN, str(report)
 
 
+U = tirx.decl_buffer([1], "int32", "u", scope="local.var")
+
+
+def doubtful() -> Stmt:
+    """Never wrong, but not proven: the condition of the loop is forgotten in its next turn."""
+    turn = seq(when(M < 1, WRONG), tirx.BufferStore(U, number(1), [0]))
+    return seq(tirx.BufferStore(U, number(0), [0]), tirx.While(U[0] < M, turn))
+
+
+def test_inputs_name_all_that_makes_a_kernel_wrong():
+    """Also what is only asked in the run with inputs that were found for another doubt."""
+    report = verify(kernel(doubtful(), when(N > 6, WRONG), scalars=(N, M)))
+    assert report.verdict == REFUSED, str(report)
+    assert named(report)["n"] > 6, str(report)
+
+
+def test_what_no_inputs_do_is_no_error():
+    never = when(tirx.EQ(mod(N, 2), 0), when(tirx.EQ(mod(N, 4), 1), WRONG))
+    report = verify(kernel(doubtful(), never, scalars=(N, M)))
+    assert report.verdict == NOT_PROVEN, str(report)
+
+
 Terms = tuple[int, int, int, int, int]  # factors of i, j, n, m, and 1
 
 
