@@ -30,8 +30,7 @@ std::optional<std::vector<bool>> NextScript(std::vector<bool> choices) {
 }
 
 // The inputs of a run, and what it has read of memory that the kernel writes.
-std::string TextOf(const std::map<Symbol, int64_t>& inputs, const std::string& readings,
-                   const Program& program) {
+std::string TextOf(const Inputs& inputs, const std::string& readings, const Program& program) {
   const Symbols& symbols = program.symbols;
   std::string text = readings;
   for (const auto& [symbol, number] : inputs) {

@@ -5,7 +5,7 @@
 
 namespace tilelang_ascend_sched::verify {
 
-Run::Run(Search* search, Path* path, const std::map<Symbol, int64_t>* inputs)
+Run::Run(Search* search, Path* path, const Inputs* inputs)
     : search_(*search),
       program_(search->program),
       path_(*path),

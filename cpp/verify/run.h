@@ -52,7 +52,7 @@ struct Search {
 class Run {
  public:
   // `inputs`, if given, fixes every run-time input; nothing is left to decide then.
-  Run(Search* search, Path* path, const std::map<Symbol, int64_t>* inputs);
+  Run(Search* search, Path* path, const Inputs* inputs);
 
   void Execute();
 
@@ -301,7 +301,7 @@ class Run {
   Search& search_;
   const Program& program_;
   Path& path_;
-  const std::map<Symbol, int64_t>* inputs_;
+  const Inputs* inputs_;
   Contents contents_;
   CoreState cores_[kCores];
   Clock clocks_[kThreads];

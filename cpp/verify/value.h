@@ -154,9 +154,6 @@ class Symbols {
     return definitions_[symbol].fresh && !definitions_[symbol].turns;
   }
 
-  // Whether `symbol` is an input or a load, not an expression of others.
-  bool IsInput(Symbol symbol) const { return definitions_[symbol].operation <= Operation::kLoad; }
-
   std::string Text(const Value& value) const;
 
  private:
